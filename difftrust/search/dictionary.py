@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from difftrust_core.base.literals import write_literal
@@ -43,8 +43,7 @@ def mine_constants(programs: Iterable[str]) -> Constants:
     """Return the constants in the syntax trees of programs, docstrings left out; of what does not parse, none."""
     numbers: dict[str, int | float] = {}
     texts: dict[str, str | bytes] = {}
-    for tree in filter(None, map(_parsed, programs)):
-        nodes = list(ast.walk(tree))
+    for nodes in map(nodes_in, programs):
         alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         found = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in alone]
         numbers |= _first_of(value for value in found if isinstance(value, int | float) and _is_usable(value))
@@ -54,8 +53,10 @@ def mine_constants(programs: Iterable[str]) -> Constants:
     )
 
 
-def _parsed(program: str) -> ast.Module | None:
-    return parsed(program) if len(program) <= _MAX_PROGRAM else None
+def nodes_in(program: str) -> list[ast.AST]:
+    """Return the nodes in the syntax tree of a program; none where it does not parse or is too long."""
+    tree = parsed(program) if len(program) <= _MAX_PROGRAM else None
+    return list(ast.walk(tree)) if tree is not None else []
 
 
 def _first_of(values: Iterable[_Constant]) -> dict[str, _Constant]:
@@ -92,7 +93,7 @@ def special_floats(programs: Iterable[str], description: str = "") -> list[float
     ``float("inf")`` that a program only starts from, as the least so far, asks for nothing.
     """
     codes = list(programs)
-    asked = [text for tree in filter(None, map(_parsed, codes)) for text in _compared(tree)]
+    asked = [text for code in codes for text in _compared(nodes_in(code))]
     found: list[float] = []
     for word, asks, values in ((_NAN, _ASKS_NAN, [math.nan]), (_INFINITE, _ASKS_INFINITE, [math.inf, -math.inf])):
         named = re.compile(rf"\b{word}\b", re.IGNORECASE)
@@ -101,9 +102,9 @@ def special_floats(programs: Iterable[str], description: str = "") -> list[float
     return found
 
 
-def _compared(tree: ast.Module) -> Iterator[str]:
+def _compared(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Iterate over what a program compares, each as code; ``nan`` where it compares a value with itself."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Compare):
             texts = [ast.unparse(part) for part in (node.left, *node.comparators)]
             yield from texts
@@ -113,12 +114,10 @@ def _compared(tree: ast.Module) -> Iterator[str]:
 def folded_numbers(programs: Iterable[str]) -> list[int]:
     """Return what programs compute of whole numbers alone: 86400 of ``60 * 60 * 24``."""
     found: dict[int, None] = {}
-    for program in programs:
-        tree = _parsed(program)
-        for node in ast.walk(tree) if tree is not None else ():
-            number = _folded(node) if isinstance(node, ast.BinOp) else None
-            if number is not None and abs(number) < _LARGE:
-                found[number] = None
+    for node in chain.from_iterable(map(nodes_in, programs)):
+        number = _folded(node) if isinstance(node, ast.BinOp) else None
+        if number is not None and abs(number) < _LARGE:
+            found[number] = None
     return list(found)
 
 

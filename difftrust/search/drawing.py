@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from difftrust.search.dictionary import dictionary_of, numbers_in
+from difftrust.search.dictionary import dictionary_of, nodes_in, numbers_in
 from difftrust.search.realistic_texts import KnownTexts
 from difftrust.search.related import related, shared
 from difftrust.source.usage import usage_types
@@ -26,23 +26,23 @@ from difftrust.types.argument_types import (
     with_values,
 )
 from difftrust.types.base import (
-    MOST_TYPES,
     Draws,
     NoValue,
     Part,
     Type,
     change_somewhere,
     nodes_of,
+    types_within,
     with_node,
 )
 from difftrust.types.choices import Variable
 from difftrust.types.infer import Anything, Tree, common_type, type_of
 from difftrust.types.numbers import Whole
+from difftrust.types.own import Function
 from difftrust.types.standard import Standard
 from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.languages.python.fuzz import generator_of
-from difftrust_core.languages.python.syntax import parsed
 
 _FRESH_EVERY = 5
 _FRESH_ATTEMPTS = 8
@@ -185,46 +185,31 @@ def likely_types(types: ArgumentTypes, given: Sequence[str], codes: Sequence[str
 
     By the values given, else by how programs use them; only what the annotation allows.
     """
-    open_ones = [
-        p for p, t in zip(types.parameters, types.types, strict=True) if p.annotation is not None and _is_open(t)
-    ]
-    if not open_ones:
-        return {}
-    values = values_by_name(types, _tuples(given))
+    given_values = values_by_name(types, _tuples(given))
     found: dict[str, Type] = {}
-    for parameter in open_ones:
-        shown = common_type(values.get(parameter.name, ()))
-        likely = shown if not _is_open(shown) else _by_use(parameter.name, types, codes)
-        kind = types.named_type(parameter.name)
-        if likely is not None and _allows(kind, likely) and all(map(likely.fits, values.get(parameter.name, ()))):
+    for parameter, kind in zip(types.parameters, types.types, strict=True):
+        if parameter.annotation is None or not _is_open(kind):
+            continue
+        values = given_values.get(parameter.name, [])
+        shown = common_type(values)
+        likely = shown if not _is_open(shown) else _by_use(parameter.name, codes)
+        if likely is not None and _allows(kind, likely) and all(map(likely.fits, values)):
             found[parameter.name] = likely
     return found
 
 
 def _is_open(kind: Type) -> bool:
-    waiting, seen = [kind], set[int]()
-    while waiting and len(seen) < MOST_TYPES:
-        one = waiting.pop()
-        if isinstance(one, Tree):
-            continue
-        if isinstance(one, Anything):
-            return True
-        if id(one) not in seen:
-            seen.add(id(one))
-            waiting += one.inside()
-    return False
+    inside = types_within([kind], lambda one: () if isinstance(one, Tree) else one.inside())
+    return any(isinstance(one, Anything) for one in inside)
 
 
-def _by_use(name: str, types: ArgumentTypes, codes: Sequence[str]) -> Type | None:
+def _by_use(name: str, codes: Sequence[str]) -> Type | None:
     """Return the type of a parameter by how the functions of programs use it; None where nothing is known."""
-    for code in codes:
-        tree = parsed(code)
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                used = usage_types(node, codes).get(name)
-                if used is not None:
-                    with suppress(NotResolved, RecursionError):
-                        return Annotations(ast.Module(body=[], type_ignores=[])).resolve(used)
+    for node in chain.from_iterable(map(nodes_in, codes)):
+        used = usage_types(node, codes).get(name) if isinstance(node, Function) else None
+        if used is not None:
+            with suppress(NotResolved, RecursionError):
+                return Annotations(ast.Module(body=[], type_ignores=[])).resolve(used)
     return None
 
 
@@ -278,10 +263,16 @@ class TypedInputs:
         self._types, self._task_id, self._seed = types, task_id, seed
         self._seeds = _tuples(seeds)
         self._fresh = FreshDraws(types, self._seeds, likely)
-        self._words, self._numbers = list(dictionary), numbers_in(dictionary)
-        self._columns, self._special = dict(columns or {}), tuple(special)
         self._texts: dict[str, list[str]] = {}
-        self._more_texts = texts
+        self._draws = partial(
+            Draws,
+            texts=lambda name: [*(texts(name) if texts else ()), *self._texts.get(name, ())],
+            words=dictionary,
+            numbers=numbers_in(dictionary),
+            columns=columns or {},
+            special=special,
+            varies=True,
+        )
         self._favoured: list[tuple[Any, ...]] = []
         self._has_learnt = False
         """What is kept was told, for it is rare: most inputs are made of that, and the pool holds only that."""
@@ -295,16 +286,7 @@ class TypedInputs:
         generator = generator_of(self._task_id, seed=self._seed, position=position, attempt=attempt)
         if attempt >= MAX_ATTEMPTS and self._seeds:
             return write_literal(self._seeds[int(generator.random() * len(self._seeds))])
-        draws = Draws(
-            generator=generator,
-            texts=lambda name: [*(self._more_texts(name) if self._more_texts else ()), *self._texts.get(name, ())],
-            words=self._words,
-            numbers=self._numbers,
-            columns=self._columns,
-            special=self._special,
-            is_eager=generator.random() < _EAGER,
-            varies=True,
-        )
+        draws = self._draws(generator=generator, is_eager=generator.random() < _EAGER)
         swept = self._swept(position // _SWEEP_EVERY, draws) if not attempt and position % _SWEEP_EVERY == 0 else None
         if swept is not None:
             return swept
@@ -471,8 +453,7 @@ def _bound_by(parts: Sequence[Part]) -> dict[str, Any]:
     while waiting:
         part = waiting.pop(0)
         if isinstance(part.type, Variable):
-            option = next((option for option in part.type.options if option.fits(part.value)), None)
-            found.setdefault(f"type variable {part.type.name}", option or type_of(part.value))
+            found.setdefault(f"type variable {part.type.name}", part.type.of(part.value) or type_of(part.value))
         elif isinstance(part.type, Anything):
             found.setdefault("anything", type_of(part.value))
         elif isinstance(part.type, Standard) and "datetime" in part.type.names:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from difftrust_core.languages.python.syntax import parsed
+from difftrust.search.dictionary import nodes_in
 
 codes: Any = importlib.import_module("re._constants")  # what stubs name depends on their version
 _parser: Any = importlib.import_module("re._parser")
 _MATCHING = ("fullmatch", "match", "search", "compile", "findall", "finditer")
-_OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PIECES, _MAX_PROGRAM = 40, 20, 200, 1_000, 1 << 20
+_OF_EACH, _MAX_PATTERNS, _MAX_LENGTH, _MAX_PIECES = 40, 20, 200, 1_000
 _ANY = "aZ5 _-.x1"
 _NO_PATTERN = (re.error, RecursionError, OverflowError, ValueError)
 _CATEGORIES = {
@@ -51,17 +51,14 @@ def texts_of(pattern: str, n: int, generator: random.Random) -> list[str]:
 
 def key_texts(preamble: str) -> list[str]:
     """Return the texts that a module looks things up by, also in other letters."""
-    tree = parsed(preamble)
-    dicts = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)] if tree is not None else []
-    keys = [key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)]
-    found = [key for key in keys if isinstance(key, str)][:_MAX_PATTERNS]
+    keys = [key for node in nodes_in(preamble) if isinstance(node, ast.Dict) for key in node.keys]
+    found = [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)][:_MAX_PATTERNS]
     return list(dict.fromkeys(text for key in found for text in (key, key.lower(), key.upper(), key.title())))
 
 
 def _patterns(program: str) -> list[str]:
-    tree = parsed(program) if len(program) < _MAX_PROGRAM else None
     found = []
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in nodes_in(program):
         match node:
             case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(value=str(text)), *_]) if (
                 name in _MATCHING and 1 < len(text) < _MAX_LENGTH
@@ -100,12 +97,10 @@ def _pieces(tree: Any, generator: random.Random, groups: dict[int, str], left: l
 
 def _one_of_set(items: list[tuple[Any, Any]], generator: random.Random) -> str:
     """Return a character of a set; of a set that leaves some out, one that it does not."""
-    is_negated = items[0][0] is codes.NEGATE
     characters = [_character(item, generator) for item in items if item[0] is not codes.NEGATE]
-    if not is_negated:
-        return str(generator.choice(characters))
-    left = [one for one in _ANY if one not in characters]
-    return str(generator.choice(left or [*_ANY]))
+    if len(characters) < len(items):
+        characters = [one for one in _ANY if one not in characters] or [*_ANY]
+    return generator.choice(characters)
 
 
 def _character(item: tuple[Any, Any], generator: random.Random) -> str:

@@ -7,12 +7,13 @@ import ast
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
+from itertools import takewhile
 from typing import Any
 
 from difftrust.types.base import NotResolved, Type, all_fit
 from difftrust.types.containers import Entries, all_rows
 from difftrust.types.infer import Anything
-from difftrust.types.own import Field, Parameter, bind
+from difftrust.types.own import Parameter, bind, field_of
 from difftrust.types.resolve import Annotations
 from difftrust_core.base.literals import KEYWORDS, BadText, Code, Instance, read_literal, write_literal
 
@@ -29,10 +30,7 @@ class ArgumentTypes:
         self.unchecked: dict[str, str] = {}
         """Parameters that any value fits, and why: no annotation, or one that is not known here."""
         self.types: tuple[Type, ...] = tuple(self._type(parameter, annotations) for parameter in parameters)
-        self._fields = [
-            Field(name=p.name, type=kind, required=p.required, by_name=p.keyword, variadic=p.variadic)
-            for p, kind in zip(self.parameters, self.types, strict=True)
-        ]
+        self._fields = [field_of(parameter, kind) for parameter, kind in zip(self.parameters, self.types, strict=True)]
         self._positional = [one for one in self._fields if not one.by_name]
 
     def accepts(self, arguments: str) -> bool:
@@ -75,18 +73,10 @@ class ArgumentTypes:
 
     def _arguments(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return an argument tuple; what stands behind one that is left out is given by name."""
-        values: list[Any] = []
-        named: dict[str, Any] = {}
-        behind = False
-        for parameter, value in zip(self.parameters, row, strict=True):
-            behind = behind or (value is _LEFT_OUT and not parameter.keyword)
-            if value is _LEFT_OUT:
-                continue
-            if parameter.keyword or behind:
-                named[parameter.name] = value
-            else:
-                values.append(value)
-        return joined_arguments(values, named)
+        names = [parameter.name for parameter in self.parameters]
+        given = {name: value for name, value in zip(names, row, strict=True) if value is not _LEFT_OUT}
+        first = [*takewhile(given.__contains__, (one.name for one in self._positional))]
+        return joined_arguments([given.pop(name) for name in first], given)
 
     def _type(self, parameter: Parameter, annotations: Annotations) -> Type:
         if parameter.annotation is None:

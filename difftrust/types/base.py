@@ -4,7 +4,7 @@ Values are as ``literals`` reads them: builtins, ``Instance`` and ``Code``. Noth
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +14,7 @@ from difftrust_core.languages.python.fuzz import below, rebuild
 
 _BY_LEVEL = 0.5
 """How often a level is picked before one of its nodes: lists of dates are mostly parts of dates."""
-MOST_TYPES = 200
+_MOST_TYPES = 200
 """So many types of a value are looked at: a class that nests its own type parameter has no end of them."""
 _MANY_PARTS = 120
 _HIGHEST = 6
@@ -240,6 +240,17 @@ class Delegate(Type):
 def first_that_fits(options: Sequence[Type], value: Any) -> Type | None:
     """Return the first type that the value is of."""
     return next((option for option in options if option.fits(value)), None)
+
+
+def types_within(kinds: Iterable[Type], below: Callable[[Type], Sequence[Type]]) -> Iterator[Type]:
+    """Iterate over types and what is ``below`` them, and below that, each once."""
+    waiting, seen = list(kinds), set[int]()
+    while waiting and len(seen) < _MOST_TYPES:
+        kind = waiting.pop()
+        if id(kind) not in seen:
+            seen.add(id(kind))
+            yield kind
+            waiting += below(kind)
 
 
 def nodes_of(whole: Part) -> list[tuple[Path, Part]]:

@@ -12,12 +12,13 @@ from difftrust.types.choices import Either, Member
 from difftrust.types.containers import Items, Wrapped
 from difftrust.types.infer import Anything, literal_of, type_of
 from difftrust.types.numbers import Whole
-from difftrust.types.own import Field, Function, Own, Record, Used, decorators_of, parameters_in
+from difftrust.types.own import Field, Function, Own, Record, Used, decorators_of, field_of, parameters_in
 from difftrust_core.base.literals import Code
-from difftrust_core.languages.python.syntax import own_statements
+from difftrust_core.languages.python.syntax import expression, own_statements
 
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"}
 _FLAGS = {"Flag", "IntFlag"}
+_AUTO = expression("auto()")
 _DATACLASSES = {"dataclass", "define", "frozen", "mutable", "attrs", "s", "attributes"}
 _BENIGN = {"object", "ABC", "Generic", "Protocol", "Hashable", "Sized", "Iterable", "Collection", "Container"} | {
     *("Exception", "ValueError", "Sequence", "Mapping", "Iterator", "SupportsFloat", "Callable"),
@@ -35,30 +36,28 @@ class Classes:
     def __init__(self, body: list[ast.stmt], resolve: Callable[..., Type]):
         """``resolve``: from an annotation, and what type variables stand for, to a type."""
         self._resolve = resolve
-        self._nodes = dict(_definitions(body, ""))
-        self._called = dict(_made_by_calls(own_statements(body)))
+        self._nodes = dict(_made_by_calls(own_statements(body))) | dict(_definitions(body, ""))
         self._types: dict[tuple[Any, ...], Type] = {}
 
     def knows(self, name: str) -> bool:
         """Tell whether the file defines the class."""
-        return name in self._nodes or name in self._called
+        return name in self._nodes
 
     def type_of(self, name: str, inside: Sequence[Type], bound: Mapping[str, Type]) -> Type | None:
         """Return the type of a class, with types in its brackets; None if the file does not define it.
 
         Raises NotResolved where nothing is known of how its values are made.
         """
-        if not self.knows(name):
-            return None
         node = self._nodes.get(name)
-        names = self._variables(node) if node is not None else []
+        if node is None:
+            return None
+        names = self._variables(node)
         own_bound = dict(zip(names, inside, strict=False))
         own_bound |= {one: bound[one] for one in names if one in bound and one not in own_bound}
         key = (name, *sorted((one, id(kind)) for one, kind in own_bound.items()))
         if key not in self._types:
-            made = self._of_call(name) if node is None else self._of_node(name, node, own_bound)
-            self._types[key] = made
-            if isinstance(made, Own) and node is not None:
+            made = self._types[key] = self._of_node(name, node, own_bound)
+            if isinstance(made, Own):
                 self._add_heirs(name, made, own_bound)
         return self._types[key]
 
@@ -90,25 +89,6 @@ class Classes:
         inner = {**bound, "Self": made, name: made} if not bound else {**bound, "Self": made}
         made.read = lambda: self._fields(node, inner)
         return made
-
-    def _of_call(self, name: str) -> Type:
-        call = self._called[name]
-        maker = last_part(call.func)
-        entries = _entries_of(call)
-        if maker in _ENUMS:
-            return _members(name, [member for member, _ in entries], is_flag=maker in _FLAGS)
-        required = _options(call.keywords).get("total") != "False"
-        given = [k.value for k in call.keywords if k.arg == "defaults"]
-        n_defaults = sum(len(value.elts) for value in given if isinstance(value, ast.Tuple | ast.List))
-
-        def read() -> list[Field]:
-            last = len(entries) - n_defaults
-            return [
-                Field(name=field, type=self._type(node, {}), required=required and i < last)
-                for i, (field, node) in enumerate(entries)
-            ]
-
-        return Record(read) if maker == "TypedDict" else Own(name, read)
 
     def _type(self, node: ast.expr | None, bound: Mapping[str, Type], default: ast.expr | None = None) -> Type:
         """Return the type of an annotation; where it is not known, that of the default, or anything."""
@@ -226,8 +206,7 @@ class Classes:
     def _parameters(self, function: Function, bound: Mapping[str, Type]) -> Iterator[Field]:
         for one in [*parameters_in(function.args)][1:]:
             if not (one.keyword and one.variadic):
-                kind = self._type(one.annotation, bound, one.default)
-                yield Field(name=one.name, type=kind, required=one.required, by_name=one.keyword, variadic=one.variadic)
+                yield field_of(one, self._type(one.annotation, bound, one.default))
 
 
 def _members(name: str, members: Sequence[str], *, is_flag: bool) -> Type:
@@ -243,20 +222,28 @@ def _definitions(body: list[ast.stmt], within: str) -> Iterator[tuple[str, ast.C
             yield from _definitions(statement.body, f"{within}{statement.name}.")
 
 
-def _made_by_calls(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.Call]]:
-    """Iterate over ``P = namedtuple('P', 'x y')`` and its like."""
-    makers = {"namedtuple", "NamedTuple", "TypedDict", *_ENUMS}
+def _made_by_calls(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.ClassDef]]:
+    """Iterate over ``P = namedtuple('P', 'x y')`` and its like, each as the class that it makes."""
     for statement in statements:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[_, _, *_]) as call):
-                if last_part(func) in makers:
-                    yield name, call
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[_, given, *_]) as call):
+                maker, entries = last_part(func).replace("namedtuple", "NamedTuple"), _entries_of(given)
+                if maker in {"NamedTuple", "TypedDict", *_ENUMS}:
+                    last = [one for k in call.keywords if k.arg == "defaults" for one in getattr(k.value, "elts", [])]
+                    defaults = [None] * (len(entries) - len(last)) + last
+                    body: list[ast.stmt] = [
+                        ast.Assign([ast.Name(member)], kind or _AUTO)
+                        if maker in _ENUMS
+                        else ast.AnnAssign(ast.Name(member), kind or ast.Name("Any"), default, 1)
+                        for (member, kind), default in zip(entries, defaults, strict=False)
+                    ]
+                    yield name, ast.ClassDef(name, [ast.Name(maker)], call.keywords, body, [])
 
 
-def _entries_of(call: ast.Call) -> list[tuple[str, ast.expr | None]]:
+def _entries_of(given: ast.expr) -> list[tuple[str, ast.expr | None]]:
     """Return the names that such a call gives, and their types where it gives those."""
     pairs: list[tuple[ast.expr | None, ast.expr | None]] = []
-    match call.args[1]:
+    match given:
         case ast.Constant(value=str(names)):
             return [(name, None) for name in names.replace(",", " ").split()]
         case ast.Dict(keys=keys, values=values):

@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from difftrust.types.base import Draws, NoValue, Part, Sized, Type, change_somewhere
+from difftrust.types.base import Draws, NoValue, Part, Sized, Type, all_fit, change_somewhere
 from difftrust_core.base.literals import Instance, write_literal
 from difftrust_core.languages.python.fuzz import children, rebuild
 
@@ -110,7 +110,7 @@ class Items(Sized):
         return self._made(type(value), items)
 
     def parts(self, value: Any) -> list[Part]:
-        return [Part(value=item, type=self.element) for item in children(value)]
+        return [Part(item, self.element) for item in children(value)]
 
     def rebuilt(self, value: Any, parts: list[Any]) -> Any:
         new = rebuild(value, parts)
@@ -127,9 +127,7 @@ class Row(Type):
     elements: Sequence[Type]
 
     def fits(self, value: Any) -> bool:
-        if type(value) is not tuple or len(value) != len(self.elements):
-            return False
-        return all(element.fits(part) for element, part in zip(self.elements, value, strict=True))
+        return type(value) is tuple and len(value) == len(self.elements) and all_fit(self.parts(value))
 
     def draw(self, draws: Draws) -> Any:
         return tuple([draws.of(element) for element in self.elements])
@@ -146,7 +144,7 @@ class Row(Type):
         return tuple(values)
 
     def parts(self, value: Any) -> list[Part]:
-        return [Part(value=part, type=kind) for part, kind in zip(value, self.elements, strict=True)]
+        return [Part(part, kind) for part, kind in zip(value, self.elements, strict=True)]
 
     def all_values(self, most: int) -> list[Any] | None:
         return all_rows([element.all_values(most) for element in self.elements], most)
@@ -213,8 +211,8 @@ class Entries(Sized):
     def parts(self, value: Any) -> list[Part]:
         found = []
         for key, entry in value.items():
-            found.append(Part(value=key, type=self.key))
-            found.append(Part(value=entry, type=self.value, name=key if type(key) is str else None))
+            found.append(Part(key, self.key))
+            found.append(Part(entry, self.value, key if type(key) is str else None))
         return found
 
     def inside(self) -> Sequence[Type]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from difftrust.types.base import MOST_TYPES, Draws, NoValue, Part, Type, all_fit
+from difftrust.types.base import Draws, NoValue, Part, Type, all_fit, types_within
 from difftrust.types.choices import Choice
 from difftrust_core.base.literals import Code, Instance
 
@@ -63,6 +63,11 @@ class Field:
     """It takes all arguments from here on; with ``by_name`` all names."""
 
 
+def field_of(one: Parameter, kind: Type) -> Field:
+    """Return what a parameter takes, of a type."""
+    return Field(name=one.name, type=kind, required=one.required, by_name=one.keyword, variadic=one.variadic)
+
+
 def bind(fields: Sequence[Field], args: Sequence[Any], named: Mapping[str, Any]) -> list[Part] | None:
     """Return the arguments of a call with their types, in the order given; None if it cannot be called so."""
     positional = [one for one in fields if not one.by_name]
@@ -70,7 +75,7 @@ def bind(fields: Sequence[Field], args: Sequence[Any], named: Mapping[str, Any])
         positional += [positional[-1]] * max(len(args) - len(positional), 0)
     if len(args) > len(positional):
         return None
-    found = [Part(value=v, type=one.type, name=one.name) for one, v in zip(positional, args, strict=False)]
+    found = [Part(v, one.type, one.name) for one, v in zip(positional, args, strict=False)]
     given = {part.name for part in found}
     left = {one.name: one.type for one in fields if not one.variadic and one.name not in given}
     for one in fields:
@@ -80,7 +85,7 @@ def bind(fields: Sequence[Field], args: Sequence[Any], named: Mapping[str, Any])
         return None
     if any(one.required and one.name not in {*given, *named} for one in fields):
         return None
-    return found + [Part(value=v, type=left[name], name=name) for name, v in named.items()]
+    return found + [Part(v, left[name], name) for name, v in named.items()]
 
 
 @dataclass(eq=False)
@@ -100,11 +105,11 @@ class Own(Type):
         return self.read()
 
     def fits(self, value: Any) -> bool:
-        if type(value) is not Instance:
-            return False
-        if value.type_name != self.name:
-            return any(heir.fits(value) for heir in self.heirs)
-        return all_fit(bind(self.fields, value.args, value.fields))
+        return type(value) is Instance and all_fit(self._bound(value))
+
+    def _bound(self, value: Any) -> list[Part] | None:
+        own = self.of(value)
+        return bind(own.fields, value.args, value.fields) if own is not None else None
 
     def draw(self, draws: Draws) -> Any:
         is_a_mere_base = self.abstract or (bool(self.heirs) and not self.fields)
@@ -165,8 +170,7 @@ class Own(Type):
         return next((found for heir in self.heirs for found in [heir.of(value)] if found is not None), None)
 
     def parts(self, value: Any) -> list[Part]:
-        own = self.of(value)
-        return (own and bind(own.fields, value.args, value.fields)) or []
+        return self._bound(value) or []
 
     def inside(self) -> Sequence[Type]:
         return [one.type for one in self.fields] + [kind for heir in self.heirs for kind in heir.inside()]
@@ -212,7 +216,7 @@ class Used(Type):
     def parts(self, value: Any) -> list[Part]:
         if value.type_name != AFTER_CALLS:
             return self.own.parts(value)
-        return [Part(value=part, type=kind) for part, kind in zip(value.args, (self.own, self.calls), strict=True)]
+        return [Part(part, kind) for part, kind in zip(value.args, (self.own, self.calls), strict=True)]
 
     def inside(self) -> Sequence[Type]:
         return (self.own,)
@@ -221,21 +225,18 @@ class Used(Type):
 def classes_in(kinds: Iterable[Type]) -> set[str]:
     """Return the names that values of these types are written with: of classes, their heirs, and functions as code."""
     found: set[str] = set()
-    waiting, seen = list(kinds), set[int]()
-    while waiting and len(seen) < MOST_TYPES:
-        kind = waiting.pop()
-        if id(kind) in seen:
-            continue
-        seen.add(id(kind))
-        waiting += kind.inside()
+    for kind in types_within(kinds, _with_heirs):
         if isinstance(kind, Own):
             found.add(kind.name.partition(".")[0])
-            waiting += kind.heirs
-        elif isinstance(kind, Used):
-            waiting += [one for call in kind.calls.inside() for one in call.inside()]
         elif isinstance(kind, Choice):
             found |= {value.text.partition(".")[0] for value in kind.values if type(value) is Code}
     return found
+
+
+def _with_heirs(kind: Type) -> Sequence[Type]:
+    if isinstance(kind, Used):
+        return [kind.own, *(one for call in kind.calls.inside() for one in call.inside())]
+    return [*kind.inside(), *kind.heirs] if isinstance(kind, Own) else kind.inside()
 
 
 @dataclass(eq=False)
