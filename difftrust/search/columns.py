@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from difftrust.search.dictionary import nodes_in
 from difftrust_core.base.literals import Instance
-from difftrust_core.languages.python.syntax import parsed
 
 MAX_COLUMNS = 20
 _BY_COLUMNS: Final = frozenset(
@@ -46,9 +46,9 @@ def columns_in(docstring: str, codes: Sequence[str], values: Sequence[Any]) -> d
     found: dict[str, str] = {}
     for name, kind in (pair for value in values for pair in _of_value(value)):
         found.setdefault(name, kind or kind_of_column(name))
-    trees = [tree for tree in map(parsed, codes) if tree is not None]
-    named = [pair for tree in trees for pair in _of_tree(tree)]
-    made = {name for tree in trees for name in _made(tree)}
+    nodes = [node for code in codes for node in nodes_in(code)]
+    named = [pair for node in nodes for pair in _used_by(node)]
+    made = {name for node in nodes for name in _made_by(node)}
     used = {name: kind for name, kind in reversed(named) if kind}
     for name in _of_docstring(docstring):
         found.setdefault(name, used.get(name) or _kind_said(name, docstring) or kind_of_column(name))
@@ -111,47 +111,34 @@ def _of_docstring(docstring: str) -> Iterator[str]:
             yield from (word for word in words if re.fullmatch(r"[A-Za-z_]\w*", word) and word not in _NO_COLUMNS)
 
 
-def _of_tree(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Iterate over (column, what its use says that it holds) in a program."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(value=ast.Subscript(slice=inside) | ast.Call(args=[inside]), attr=attr):
-                use = "float" if attr in _NUMERIC else {"str": "str", "dt": "date"}.get(attr, "")
-                yield from ((name, use) for name in _texts(inside) if use and _is_column(node.value))
-            case ast.Compare(left=left, comparators=[ast.Constant(value=str())]) if _is_column(left):
-                yield from ((name, "str") for name in _texts(_inside(left)))
-        if _is_column(node) and not isinstance(getattr(node, "ctx", None), ast.Store):
-            yield from ((name, "") for name in _texts(_inside(node)))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in _BY_COLUMNS:
-                yield from ((name, "") for argument in node.args for name in _texts(argument))
-            for keyword in node.keywords:
-                if keyword.arg in _KEYWORDS:
-                    yield from ((name, "") for name in _texts(keyword.value))
-            if node.func.attr in ("agg", "aggregate", "astype", "fillna"):
-                for argument in node.args:
-                    keys = argument.keys if isinstance(argument, ast.Dict) else []
-                    yield from ((name, "") for key in keys if key for name in _texts(key))
-
-
-def _is_column(node: ast.AST) -> bool:
-    """Tell whether a node takes columns: ``df["a"]``, ``df[["a", "b"]]``, ``df.loc[:, "a"]``, ``pl.col("a")``."""
+def _used_by(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Iterate over (column, what its use says that it holds) of a node of a program."""
     match node:
-        case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript()):
-            return True
-        case ast.Call(func=ast.Attribute(attr="col")):
-            return True
-    return False
+        case ast.Attribute(value=ast.Subscript(slice=inside) | ast.Call(args=[inside]), attr=attr):
+            use = "float" if attr in _NUMERIC else {"str": "str", "dt": "date"}.get(attr, "")
+            yield from ((name, use) for name in _texts(inside) if use and _taken_by(node.value) is not None)
+        case ast.Compare(left=left, comparators=[ast.Constant(value=str())]):
+            yield from ((name, "str") for name in _texts(_taken_by(left)))
+        case ast.Call(func=ast.Attribute(attr=attr), args=args, keywords=keywords):
+            named = [*(args if attr in _BY_COLUMNS else ()), *(k.value for k in keywords if k.arg in _KEYWORDS)]
+            if attr in ("agg", "aggregate", "astype", "fillna"):
+                named += [key for argument in args if isinstance(argument, ast.Dict) for key in argument.keys if key]
+            yield from ((name, "") for one in (_taken_by(node), *named) for name in _texts(one))
+        case ast.Subscript(ctx=ast.Load() | ast.Del()):
+            yield from ((name, "") for name in _texts(_taken_by(node)))
 
 
-def _inside(node: ast.AST) -> ast.expr:
+def _taken_by(node: ast.AST) -> ast.expr | None:
+    """Return the columns that a node takes: ``df["a"]``, ``df[["a", "b"]]``, ``df.loc[:, "a"]``, ``pl.col("a")``."""
     match node:
-        case ast.Subscript(slice=inside) | ast.Call(args=[inside, *_]):
+        case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript(), slice=inside):
             return inside
-    return ast.Constant(value=None)
+        case ast.Call(func=ast.Attribute(attr="col"), args=[inside, *_]):
+            return inside
+    return None
 
 
-def _texts(node: ast.expr) -> Iterator[str]:
+def _texts(node: ast.expr | None) -> Iterator[str]:
     match node:
         case ast.Constant(value=str(text)):
             yield text
@@ -160,15 +147,14 @@ def _texts(node: ast.expr) -> Iterator[str]:
                 yield from _texts(part)
 
 
-def _made(tree: ast.Module) -> Iterator[str]:
-    """Iterate over columns that a program makes itself."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Subscript(slice=inside, ctx=ast.Store()):
-                yield from _texts(inside)
-            case ast.Call(func=ast.Attribute(attr="alias"), args=[name, *_]):
-                yield from _texts(name)
-            case ast.Call(func=ast.Attribute(attr="assign" | "with_columns" | "agg"), keywords=keywords):
-                yield from (keyword.arg for keyword in keywords if keyword.arg)
-            case ast.keyword(arg="columns", value=ast.Dict(values=values)):
-                yield from (name for value in values for name in _texts(value))
+def _made_by(node: ast.AST) -> Iterator[str]:
+    """Iterate over the columns that a node of a program makes."""
+    match node:
+        case ast.Subscript(slice=inside, ctx=ast.Store()):
+            yield from _texts(inside)
+        case ast.Call(func=ast.Attribute(attr="alias"), args=[name, *_]):
+            yield from _texts(name)
+        case ast.Call(func=ast.Attribute(attr="assign" | "with_columns" | "agg"), keywords=keywords):
+            yield from (keyword.arg for keyword in keywords if keyword.arg)
+        case ast.keyword(arg="columns", value=ast.Dict(values=values)):
+            yield from (name for value in values for name in _texts(value))
