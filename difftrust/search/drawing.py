@@ -40,9 +40,9 @@ from difftrust.types.infer import Anything, Tree, common_type, type_of
 from difftrust.types.numbers import Whole
 from difftrust.types.own import Function
 from difftrust.types.standard import Standard
-from difftrust_core.base.literals import BadText, read_literal, write_literal
+from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
 from difftrust_core.languages.language import MAX_ATTEMPTS
-from difftrust_core.languages.python.fuzz import generator_of
+from difftrust_core.languages.python.fuzz import children, generator_of
 
 _FRESH_EVERY = 5
 _FRESH_ATTEMPTS = 8
@@ -229,10 +229,10 @@ def texts_by_name(types: ArgumentTypes, given: Sequence[str]) -> dict[str, list[
 
 
 def _texts_in(value: Any) -> list[str]:
-    if type(value) is dict:
-        value = tuple(value.values())
-    inside = value if type(value) in (list, tuple, set, frozenset) else ()
-    return [value] if type(value) is str else [text for part in inside for text in _texts_in(part)]
+    if type(value) is str:
+        return [value]
+    inside = value.values() if type(value) is dict else () if type(value) is Instance else children(value)
+    return [text for part in inside for text in _texts_in(part)]
 
 
 def _tuples(texts: Sequence[str]) -> list[tuple[Any, ...]]:
