@@ -76,7 +76,7 @@ class FreshDraws:
     ):
         self.likely = dict(likely or {})
         """What parameters of an open type (``list``, ``Any``) hold most of the time."""
-        self._types, self._parameters = types, types.parameters
+        self._types = types
         values = values_by_name(types, given)
         self.types: dict[str, Type] = {}
         """What each parameter is drawn from; without those of which nothing is known."""
@@ -84,7 +84,7 @@ class FreshDraws:
             known = kind if parameter.name not in types.unchecked else _told(parameter, values.get(parameter.name, ()))
             if known is not None:
                 self.types[parameter.name] = known
-        self.is_possible = all(p.name in self.types or not p.required for p in self._parameters)
+        self.is_possible = all(p.name in self.types or not p.required for p in self._types.parameters)
         """Enough is known of every parameter that needs an argument."""
 
     def distinct(self, draws: Callable[[], Draws], n: int, *, n_tries: int) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ class FreshDraws:
         values: list[Any] = []
         named: dict[str, Any] = {}
         stops = False
-        for parameter in self._parameters:
+        for parameter in self._types.parameters:
             kind = self.types.get(parameter.name)
             if parameter.name in self.likely and draws.chance(_LIKELY):
                 kind = self.likely[parameter.name]
@@ -115,7 +115,7 @@ class FreshDraws:
                 n = draws.below(4) if parameter.keyword else draws.size(0, None)
                 several = [_value(kind, parameter, draws) for _ in range(n)]
                 if parameter.keyword:
-                    free = [name for name in _NAMES if all(other.name != name for other in self._parameters)]
+                    free = [name for name in _NAMES if all(other.name != name for other in self._types.parameters)]
                     named |= dict(zip(draws.generator.sample(free, len(several)), several, strict=True))
                 elif not stops:
                     values += several

@@ -34,7 +34,7 @@ def check_inputs(
     ``beside``: programs that tell only whether NaN and infinite floats are to come up.
     """
     if types is None or task.language != "python":
-        return FuzzedInputs(task, types.accepts if types is not None else None, seed=seed)
+        return FuzzedInputs(task, types.accepts if types is not None else lambda text: True, seed=seed)
     from difftrust.search.dictionary import dictionary_of, quoted, special_floats
     from difftrust.search.drawing import TypedInputs, likely_types, texts_by_name
     from difftrust.search.pattern_texts import key_texts, pattern_texts
@@ -61,9 +61,10 @@ def check_inputs(
 class FuzzedInputs:
     """The inputs of a language's own fuzzing, filtered by what fits the types."""
 
-    def __init__(self, task: Task, accepts: Callable[[str], bool] | None, *, seed: int):
+    def __init__(self, task: Task, accepts: Callable[[str], bool], *, seed: int):
         self._draw = language_of(task).fuzz(task, seed)
-        self._accepts = accepts
+        self.accepts = accepts
+        """Tells whether an argument tuple fits the types."""
 
     def __call__(self, position: int, attempt: int) -> str:
         """Return an argument tuple, always the same one for a position and an attempt."""
@@ -72,10 +73,6 @@ class FuzzedInputs:
     def exhaustive(self) -> list[str] | None:
         """Return None: the types are not known."""
         return None
-
-    def accepts(self, text: str) -> bool:
-        """Tell whether an argument tuple fits the types."""
-        return self._accepts is None or self._accepts(text)
 
     @property
     def seeds(self) -> list[str]:

@@ -197,7 +197,7 @@ class Type:
     def ends_within(self, levels: int) -> bool:
         """Tell whether a value may end so many levels down."""
         parts = () if getattr(self, "least", 1) == 0 else self.inside()
-        return not parts or (levels > 0 and all(part.ends_within(levels - 1) for part in parts))
+        return all(levels > 0 and part.ends_within(levels - 1) for part in parts)
 
 
 @dataclass(eq=False, kw_only=True)

@@ -177,11 +177,8 @@ class Own(Type):
 
     def ends_within(self, levels: int) -> bool:
         parts = [one.type for one in self.fields if one.required and not one.variadic]
-        return (
-            not (self.abstract or parts)
-            or (levels > 0 and not self.abstract and all(part.ends_within(levels - 1) for part in parts))
-            or any(heir.ends_within(levels) for heir in self.heirs)
-        )
+        own_end = not self.abstract and all(levels > 0 and part.ends_within(levels - 1) for part in parts)
+        return own_end or any(heir.ends_within(levels) for heir in self.heirs)
 
 
 AFTER_CALLS = "AfterCalls"
