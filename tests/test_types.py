@@ -6,7 +6,7 @@ import random
 import pytest
 
 from difftrust.search.dictionary import dictionary_of
-from difftrust.search.drawing import FreshDraws, TypedInputs
+from difftrust.search.drawing import FreshDraws, TypedInputs, texts_by_name
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust.types.base import Draws
 from difftrust.types.own import parameters_in
@@ -98,6 +98,8 @@ class Pair(NamedTuple):
 
 Old = namedtuple("Old", "x y")
 
+class Moved(Old): ...
+
 class Movie(TypedDict):
     title: str
     year: NotRequired[int]
@@ -156,6 +158,7 @@ CASES = [
     ),
     ("a: Pair", ["Pair(1)", "Pair(1, 'b')"], ["Pair('')", "(1, 'b')"]),
     ("a: Old", ["Old(1, 'b')"], ["Old(1)"]),
+    ("a: Moved", ["Moved(1, 'b')"], ["Moved(1)", "Old(1, 'b')"]),
     ("a: Movie", ["{'title': ''}", "{'title': '', 'year': 1}"], ["{}", "{'title': 1}", "{'title': '', 'x': 1}"]),
     (
         "a: Account",
@@ -284,6 +287,11 @@ def test_unknown_types_are_named_and_drawn_like_the_seeds() -> None:
     draws = TypedInputs(types, ["([1, 2], Thing(1))", "([3], Thing(2))"], task_id="t", seed=0)
     first = [read_literal(draws(position, 0))[0] for position in range(100)]
     assert all(type(value) is list and all(type(part) is int for part in value) for value in first)
+
+
+def test_texts_of_a_set_come_in_the_same_order_in_each_process() -> None:
+    found = texts_by_name(types_of("a: set[str]"), [f"({set('fedcba')!r},)"])
+    assert found == {"a": list("abcdef")}
 
 
 def test_a_frame_with_gaps_is_changed_like_another() -> None:
