@@ -122,7 +122,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
     classes, late = _classes(modules), _late(modules)
 
     def remade(instead: ast.stmt | None, text: str) -> str:
-        texts = {module.name: _text(module, modules, instead, text) for module in (modules.own, *modules.others)}
+        texts = {module.name: _text(module, modules, instead, text) for module in modules.every}
         sources = {module.name: (texts[module.name], module.is_package) for module in modules.others}
         for module in [own, *sources]:
             while module := module.rpartition(".")[0]:

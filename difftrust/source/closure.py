@@ -5,13 +5,13 @@ import copy
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from difftrust.source.operators import OPERATORS
 from difftrust.source.registries import added_to, bases_of, filled_by, hooks_in, is_open, starts_in
 from difftrust.source.scopes import ASSIGNED, IMPORTS, bound_by, free_names, names_of, root_of
-from difftrust.source.target import DEFINED, Target, is_written, nodes_of_scope, parse_file
+from difftrust.source.target import DEFINED, Target, nodes_of_scope, parse_file
 from difftrust.types.own import Function, parameters_in
 from difftrust_core.exceptions import BadStub
 from difftrust_core.languages.python.syntax import own_statements
@@ -47,13 +47,9 @@ class Definitions:
         self.body = body
 
     @cached_property
-    def binders(self) -> dict[str, list[int]]:
-        """Places of the statements that bind or change each name."""
-        found: dict[str, list[int]] = {}
-        for at, statement in enumerate(self.body):
-            for name in bound_by(statement, changed=True):
-                found.setdefault(name, []).append(at)
-        return found
+    def binders(self) -> dict[str, list[ast.stmt]]:
+        """The statements that bind or change each name."""
+        return self._by_name(partial(bound_by, changed=True))
 
     @cached_property
     def hooks(self) -> dict[ast.stmt, set[str]]:
@@ -67,12 +63,15 @@ class Definitions:
         return {root_of(head.func if isinstance(head, ast.Call) else head) for head in heads}
 
     @cached_property
-    def registered(self) -> dict[str, list[int]]:
-        """Places of the definitions that add themselves to what has a name."""
-        found: dict[str, list[int]] = {}
-        for at, statement in enumerate(self.body):
-            for name in self.hooks.get(statement, ()):
-                found.setdefault(name, []).append(at)
+    def registered(self) -> dict[str, list[ast.stmt]]:
+        """The definitions that add themselves to what has a name."""
+        return self._by_name(lambda statement: self.hooks.get(statement, ()))
+
+    def _by_name(self, names: Callable[[ast.stmt], Iterable[str]]) -> dict[str, list[ast.stmt]]:
+        found: dict[str, list[ast.stmt]] = {}
+        for statement in self.body:
+            for name in names(statement):
+                found.setdefault(name, []).append(statement)
         return found
 
     def passing(self, statement: ast.stmt, *, taken: Collection[str] = ()) -> set[str]:
@@ -99,19 +98,19 @@ class Definitions:
         ``passing``: names of which what added itself there does not count. ``reads``: the names that a statement rests
         on. ``may``: whether one may be taken.
         """
-        kept: set[int] = set()
+        kept: set[ast.stmt] = set()
         waiting = [(name, name in passing) for name in names]
         seen = set(waiting)
         while waiting:
             name, is_passing = waiting.pop()
-            for at in [*self.binders.get(name, ()), *([] if is_passing else self.registered.get(name, ()))]:
-                if at not in kept and may(self.body[at]):
-                    kept.add(at)
-                    only = self.passing(self.body[at])
-                    new = {(read, read in only) for read in reads(self.body[at])} - seen
+            for statement in [*self.binders.get(name, ()), *([] if is_passing else self.registered.get(name, ()))]:
+                if statement not in kept and may(statement):
+                    kept.add(statement)
+                    only = self.passing(statement)
+                    new = {(read, read in only) for read in reads(statement)} - seen
                     seen |= new
                     waiting += new
-        return [self.body[at] for at in sorted(kept)]
+        return [statement for statement in self.body if statement in kept]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +133,7 @@ def preamble_of(target: Target, *, also: Collection[str] = (), allowed: Sequence
     function, body = target.function, target.module.body
     packages = {name.partition(".")[0] for name in (*LIBRARIES, *allowed)}
     known = packages | sys.stdlib_module_names
-    written_body = target.body if is_written(target) else []
+    written_body = target.body if target.is_written else []
     wanted = names_of(function.args, function.returns, *function.decorator_list, *written_body) - {function.name}
     wanted |= {target.owner.name} if target.owner else set()
 
@@ -217,8 +216,7 @@ class Module(Definitions):
         self.package = name if self.is_package else name.rpartition(".")[0]
         """The package that its relative imports start from."""
         self.wanted: set[str] = set()
-        self.kept: set[int] = set()
-        """Places of statements."""
+        self.kept: set[ast.stmt] = set()
 
     @cached_property
     def imported(self) -> dict[str, list[tuple[str, str]]]:
@@ -232,7 +230,7 @@ class Module(Definitions):
     @cached_property
     def stars(self) -> list[ast.ImportFrom]:
         """The statements ``from x import *``."""
-        nodes = (node for at in self.binders.get("*", ()) for node in ast.walk(self.body[at]))
+        nodes = (node for statement in self.binders.get("*", ()) for node in ast.walk(statement))
         return [node for node in nodes if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
 
     @cached_property
@@ -265,12 +263,12 @@ class Module(Definitions):
     @property
     def statements(self) -> list[ast.stmt]:
         """The statements kept, in the order of the file, without those of ``__future__``."""
-        body = [self.body[at] for at in sorted(self.kept)]
+        body = (s for s in self.body if s in self.kept)
         return [s for s in body if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
 
     def binds(self, name: str) -> bool:
         """Tell whether a name is anything but the package's module of that name: ``from . import keys`` in it."""
-        nodes = [self.body[at] for at in self.binders.get(name, ())]
+        nodes = self.binders.get(name, ())
         return any(not isinstance(node, ast.ImportFrom) or self.base(node) != self.name for node in nodes)
 
     def base(self, node: ast.ImportFrom) -> str:
@@ -309,33 +307,40 @@ class Modules:
         """Methods that only operators call, and what only these name."""
 
     @property
+    def every(self) -> list[Module]:
+        """The modules, the own one first."""
+        return [module for module in self.found.values() if module is not None]
+
+    @property
     def others(self) -> list[Module]:
         """The modules but for the own one."""
-        return [module for module in self.found.values() if module is not None and module is not self.own]
+        return self.every[1:]
+
+    @property
+    def _unasked(self) -> list[ast.AST]:
+        """The methods of kept classes that nothing asked for yet."""
+        return [method for each in self._methods.values() for _, method in each]
 
     @property
     def idle(self) -> list[ast.AST]:
         """The methods of kept classes that nothing which is kept names; none where names are looked up as it runs."""
-        if any(_DYNAMIC & module.wanted for module in (self.own, *self.others)) or "__dict__" in self._asked:
-            return []
-        return [method for each in self._methods.values() for _, method in each]
+        is_dynamic = any(_DYNAMIC & module.wanted for module in self.every) or "__dict__" in self._asked
+        return [] if is_dynamic else self._unasked
 
     def want(self, *names: str) -> "Modules":
         """Keep what binds names of the own module, and all that this rests on."""
         self._waiting += [(self.own, name) for name in names]
         if self.whole:
-            self._keep(self.own, range(len(self.own.body)))
+            self._keep(self.own, self.own.body)
         self._follow_all()
-        early = {module: set(module.kept) for module in (self.own, *self.others)}
-        methods = [method for each in self._methods.values() for _, method in each]
+        early, methods = {statement for module in self.every for statement in module.kept}, self._unasked
         while operators := OPERATORS & self._methods.keys():
             for name in operators:
                 self.ask(name)
             self._follow_all()
-        left = [method for each in self._methods.values() for _, method in each]
+        left = self._unasked
         self.implied += [method for method in methods if method not in left]
-        for module in (self.own, *self.others):
-            self.implied += [module.body[at] for at in module.kept - early.get(module, set())]
+        self.implied += [statement for module in self.every for statement in module.kept - early]
         return self
 
     def _follow_all(self) -> None:
@@ -359,26 +364,26 @@ class Modules:
         for base, inner in module.imported.get(name, ()):
             source = self._load(base)
             self._waiting += [(source, inner)] if source is not None else []
-        if any(is_open(module.body[at]) for at in module.binders.get(name, ())):
-            for other, at in self._additions.get((module, name), ()):
-                self._keep(other, [at])
+        if any(map(is_open, module.binders.get(name, ()))):
+            for other, statement in self._additions.get((module, name), ()):
+                self._keep(other, [statement])
                 if other is not self.own and other.name not in self.joined:
                     self.joined.append(other.name)
 
     @cached_property
-    def _additions(self) -> dict[tuple[Module, str], list[tuple[Module, int]]]:
-        """Places of the statements of imported modules that add to what has a name in another module."""
-        found: dict[tuple[Module, str], list[tuple[Module, int]]] = {}
+    def _additions(self) -> dict[tuple[Module, str], list[tuple[Module, ast.stmt]]]:
+        """The statements of imported modules that add to what has a name in another module."""
+        found: dict[tuple[Module, str], list[tuple[Module, ast.stmt]]] = {}
         for module in self._imported():
-            for at, statement in enumerate(module.body):
+            for statement in module.body:
                 for place, is_given in added_to(statement):
                     source, name = self._resolved(module, place)
                     if source is None or source is module:
                         continue
-                    made = [source.body[each] for each in source.binders[name]]
-                    filled = {n for each in made for taker in _takers(each, statement) for n in filled_by(taker)}
-                    for each in {name, *filled} if is_given else {name}:
-                        found.setdefault((source, each), []).append((module, at))
+                    takers = (taker for made in source.binders[name] for taker in _takers(made, statement))
+                    filled = {each for taker in takers for each in filled_by(taker)} if is_given else set()
+                    for each in {name, *filled}:
+                        found.setdefault((source, each), []).append((module, statement))
         return found
 
     def _imported(self) -> list[Module]:
@@ -430,16 +435,16 @@ class Modules:
         if module.is_package:
             self._load(f"{module.name}.{name}")
 
-    def _keep(self, module: Module, places: Iterable[int]) -> None:
-        for at in places:
-            if at not in module.kept:
-                module.kept.add(at)
-                statement, start = module.body[at], len(self._waiting)
+    def _keep(self, module: Module, statements: Iterable[ast.stmt]) -> None:
+        for statement in statements:
+            if statement not in module.kept:
+                module.kept.add(statement)
+                start = len(self._waiting)
                 if isinstance(statement, DEFINED):
                     self._taken |= {self._resolved(module, place) for place, _ in added_to(statement)}
                 taken = {name for source, name in self._taken if source is module}
                 only = {(module, name) for name in module.passing(statement, taken=taken)}
-                self._walk(module, module.body[at])
+                self._walk(module, statement)
                 new = self._waiting[start:]
                 self._waiting[start:] = [each for each in new if each not in only]
                 self._passing += [each for each in new if each in only]
@@ -467,17 +472,15 @@ class Modules:
                     self._waiting.append((module, name))
                 case ast.Attribute(attr=name):
                     self.ask(name)
-                case ast.ImportFrom():
-                    self._follow_from(module, node)
-                case ast.Import():
-                    self._follow(module, node)
+                case ast.ImportFrom(level=level):
+                    self._import(module, node, module.base(node), level)
+                case ast.Import(names=names):
+                    for alias in names:
+                        if self._import(module, node, alias.name):
+                            bound = alias.asname or alias.name.partition(".")[0]
+                            self._follow_chains(module, bound, alias.name if alias.asname else bound)
                 case ast.Constant(value=str(text)) if text in module.binders:  # an annotation written as a text
                     self._waiting.append((module, text))
-
-    def _follow_from(self, module: Module, node: ast.ImportFrom) -> None:
-        base = module.base(node)
-        if self._load(base) is None:
-            self._note_external(module, node, base, node.level)
 
     def _follow_name(self, module: Module, name: str, base: str, inner: str) -> None:
         """Follow one name of an import to the module that it is from."""
@@ -486,14 +489,6 @@ class Modules:
             self._passing.append((source, inner))
             if not source.binds(inner) and self._load(place) is not None:
                 self._follow_chains(module, name, place)
-
-    def _follow(self, module: Module, node: ast.Import) -> None:
-        for alias in node.names:
-            head = alias.name.partition(".")[0]
-            if self._load(alias.name) is None:
-                self._note_external(module, node, alias.name)
-            else:
-                self._follow_chains(module, alias.asname or head, alias.name if alias.asname else head)
 
     def _follow_chains(self, module: Module, name: str, stands_for: str) -> None:
         """Want what a module that is bound to ``name`` is asked for."""
@@ -506,17 +501,21 @@ class Modules:
                 self._waiting.append((found, part))
                 current = f"{current}.{part}"
 
-    def _note_external(self, module: Module, node: ast.stmt, name: str, level: int = 0) -> None:
+    def _import(self, module: Module, node: ast.stmt, name: str, level: int = 0) -> bool:
+        """Load what a statement imports, if it is a module of the package, else note it; return whether it is one."""
+        if self._load(name) is not None:
+            return True
         top = name.partition(".")[0] or "." * (level > 0)
         if top and top not in sys.stdlib_module_names:
             self.external[top] = node in module.guarded and self.external.get(top, True)
+        return False
 
     def _load(self, name: str) -> Module | None:
         """Return the module of the package, None for one that is not in it."""
         if name not in self.found:
             self.found[name] = None  # while it is read
             path = self._file(name)
-            if path is not None and sum(m is not None for m in self.found.values()) < _MAX_MODULES:
+            if path is not None and len(self.every) < _MAX_MODULES:
                 try:
                     self.found[name] = module = Module(name, path, parse_file(path))
                 except BadStub:
@@ -524,7 +523,7 @@ class Modules:
                 if "." in name:
                     self._load(name.rpartition(".")[0])
                 if self.whole:
-                    self._keep(module, range(len(module.body)))
+                    self._keep(module, module.body)
         return self.found[name]
 
     def _file(self, name: str) -> Path | None:

@@ -19,7 +19,7 @@ from difftrust.source.docstring import IS_EXCEPTION, exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
 from difftrust.source.literal_calls import Caller, mine_calls
 from difftrust.source.scopes import bound_names, free_names, tree_of
-from difftrust.source.target import Target, find_target, is_written, refuse_deep_nesting
+from difftrust.source.target import Target, find_target, refuse_deep_nesting
 from difftrust.source.usage import COLUMN, asked_kinds, candidate_types, named_type, usage_types
 from difftrust.source.values import PRELUDE, Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter, split_arguments
@@ -161,7 +161,7 @@ class Loading:
         self.target = target
         self.parameters = target.parameters() if parameters is None else list(parameters)
         self.candidates = tuple(candidates)
-        self.codes = [*([ast.unparse(target.function)] if is_written(target) else []), *candidates]
+        self.codes = [*([ast.unparse(target.function)] if target.is_written else []), *candidates]
         self.scope = Scope(target)
         self.caller = Caller(target, self.scope)
         self.examples: list[Example] = []

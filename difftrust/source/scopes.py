@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Sequence
 
-from difftrust.source.target import DEFINED, nodes_of_scope
+from difftrust.source.target import COMPREHENSIONS, DEFINED, nodes_of_scope
 from difftrust.types.own import parameters_in
 from difftrust_core.languages.python.syntax import parsed
 
@@ -63,12 +63,9 @@ def free_names(node: ast.AST) -> set[str]:
                     found |= free_names(statement) - own
                     made |= _bound_in([statement])
                 waiting += [*part.bases, *part.keywords, *part.decorator_list]
-            case ast.ListComp(generators=loops) | ast.SetComp(generators=loops) | ast.GeneratorExp(generators=loops):
-                found |= _free_in([part.elt, *loops]) - _bound_in(loops)
-                waiting.append(loops[0].iter)
-            case ast.DictComp(generators=loops):
-                found |= _free_in([part.key, part.value, *loops]) - _bound_in(loops)
-                waiting.append(loops[0].iter)
+            case _ if isinstance(part, COMPREHENSIONS):
+                found |= _free_in(ast.iter_child_nodes(part)) - _bound_in(part.generators)
+                waiting.append(part.generators[0].iter)
             case _:
                 waiting += ast.iter_child_nodes(part)
     return found
@@ -82,36 +79,34 @@ def _bound_in(parts: Iterable[ast.AST]) -> set[str]:
     """Return the names that the scope of which these are parts binds; those declared global or nonlocal it does not."""
     found: set[str] = set()
     outer: set[str] = set()
-    waiting = list(parts)
-    while waiting:
-        node = waiting.pop()
+    for node in (node for part in parts for node in nodes_of_scope(part)):
         match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found.add(name)
-            case ast.Import() | ast.ImportFrom():
-                found |= imported_by([node])
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 outer |= {*names}
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.MatchMapping(rest=str(name))
+            ):
                 found.add(name)
-                continue
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                found.add(name)
-            case ast.MatchMapping(rest=str(name)):
-                found.add(name)
-            case ast.Lambda():
-                continue
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                walrus = (n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
-                found |= {target.id for target in walrus}
-                continue
-        waiting += ast.iter_child_nodes(node)
+            case _ if isinstance(node, COMPREHENSIONS):
+                found |= {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
+            case _:
+                found |= _bound_at(node)
     return found - outer
 
 
-def imported_by(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names that those of the nodes bind that are imports."""
-    return {a.asname or a.name.partition(".")[0] for n in nodes if isinstance(n, IMPORTS) for a in n.names}
+def _bound_at(node: ast.AST) -> set[str]:
+    """Return the names that a node itself binds: by assignment, import or definition."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return {name}
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return {alias.asname or alias.name.partition(".")[0] for alias in names}
+    return set()
 
 
 def bound_by(statement: ast.stmt, *, changed: bool = False) -> set[str]:
@@ -119,24 +114,16 @@ def bound_by(statement: ast.stmt, *, changed: bool = False) -> set[str]:
 
     ``changed``: also the names whose values it changes in place, by ``T[3] = 4`` or ``T.update(...)``.
     """
-    found: set[str] = set()
     if isinstance(statement, ast.If) and "__main__" in ast.unparse(statement.test):
-        return found
+        return set()
+    found: set[str] = set()
     for node in nodes_of_scope(statement):
+        found |= _bound_at(node)
         match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found.add(name)
-            case ast.Import() | ast.ImportFrom():
-                found |= imported_by([node])
-            case _ if isinstance(node, DEFINED):
-                found.add(node.name)
-            case (
-                ast.Attribute(ctx=ast.Store() | ast.Del())
-                | ast.Subscript(ctx=ast.Store() | ast.Del())
-                | ast.Expr(value=ast.Call(func=ast.Attribute()))
+            case ast.Expr(value=ast.Call(func=ast.Attribute() as place)) | (
+                ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()) as place
             ) if changed:
-                root = root_of(node.value.func if isinstance(node, ast.Expr) else node)  # type: ignore[attr-defined]
-                found |= {root} - {""}
+                found |= {root_of(place)} - {""}
     return found
 
 

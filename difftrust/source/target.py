@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import itertools
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from difftrust_core.languages.python import syntax
 from difftrust_core.languages.python.syntax import own_statements
 
 DEFINED = Function | ast.ClassDef
-_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _KINDS = {
     "classmethod": "classmethod",
     "staticmethod": "staticmethod",
@@ -70,6 +71,16 @@ class Target:
     def body(self) -> list[ast.stmt]:
         """The statements after the docstring."""
         return without_docstring(self.function.body)
+
+    @property
+    def is_written(self) -> bool:
+        """Tell whether the body is more than ``...``, ``pass`` and ``raise NotImplementedError``."""
+        return syntax.is_written(self.body)
+
+    @property
+    def where(self) -> str:
+        """``module.py::function`` or ``module.py::Class.method``."""
+        return f"{self.path}::{self.entry_point}"
 
     def call_with(self, fields: str, arguments: str) -> str:
         """Return how a call is written; ``fields``: what the object of a method is made of."""
@@ -174,9 +185,10 @@ def find_target(where: str, *, makers: bool = False) -> Target:
             f"expected module.py::function or module.py::Class.method, got {where!r}; "
             "name the file, two colons, the function"
         )
-    found = {target.entry_point: target for target in _all_targets(Path(path), parse_file(Path(path)))}
+    module = parse_file(Path(path))
+    found = {target.entry_point: target for target in _all_targets(Path(path), module)}
     if name not in found:
-        raise _absence(name, path, list(found.values()))
+        raise _absence(name, path, module, list(found.values()))
     if not _is_called(found[name], makers=makers):
         raise BadStub(f"expected a method that is called on an object, got {name}; name one that uses it")
     _read_type_comments(found[name].function)
@@ -207,25 +219,26 @@ def targets_in(path: Path, module: ast.Module, *, makers: bool = False) -> list[
 
 def _all_targets(path: Path, module: ast.Module) -> Iterator[Target]:
     """Iterate over the functions of a file, and the methods of the last class of each name."""
-    statements = list(own_statements(module.body))
-    classes = {s.name: s for s in statements if isinstance(s, ast.ClassDef)}
-    for owner, body in [(None, statements), *((owner, [*own_statements(owner.body)]) for owner in classes.values())]:
-        for function in body:
+    for owner in (None, *{owner.name: owner for owner in _classes_of(module)}.values()):
+        for function in own_statements(owner.body if owner else module.body):
             if isinstance(function, Function) and not {*_OF_PROPERTIES, "overload"} & {*decorators_of(function)}:
                 yield Target(path=path, module=module, function=function, owner=owner)
+
+
+def _classes_of(owner: ast.Module | ast.ClassDef) -> list[ast.ClassDef]:
+    return [s for s in own_statements(owner.body) if isinstance(s, ast.ClassDef)]
 
 
 def nested_targets(path: Path, module: ast.Module) -> dict[str, Target]:
     """Return the methods of classes within classes, ``A.B.f``, which ``find_target`` does not take."""
     found: dict[str, Target] = {}
-    waiting = [(s.name, s) for s in own_statements(module.body) if isinstance(s, ast.ClassDef)]
-    while waiting:
-        outer, owner = waiting.pop(0)
-        inner = [(f"{outer}.{s.name}", s) for s in own_statements(owner.body) if isinstance(s, ast.ClassDef)]
-        for name, each in inner:
+    outer = [(owner.name, owner) for owner in _classes_of(module)]
+    for name, owner in outer:
+        inner = [(f"{name}.{each.name}", each) for each in _classes_of(owner)]
+        for dotted, each in inner:
             for function in (s for s in own_statements(each.body) if isinstance(s, Function)):
-                found[f"{name}.{function.name}"] = Target(path=path, module=module, function=function, owner=each)
-        waiting += inner
+                found[f"{dotted}.{function.name}"] = Target(path=path, module=module, function=function, owner=each)
+        outer += inner
     return found
 
 
@@ -235,10 +248,9 @@ def _is_called(target: Target, *, makers: bool) -> bool:
     return target.owner is None or name not in _NOT_CALLED or (makers and name in MAKERS)
 
 
-def _absence(name: str, path: str, there: Sequence[Target]) -> BadStub:
+def _absence(name: str, path: str, module: ast.Module, there: Sequence[Target]) -> BadStub:
     """Return why a name is not found in a file, and what is there instead."""
-    module = parse_file(Path(path))
-    classes = dict.fromkeys(s.name for s in own_statements(module.body) if isinstance(s, ast.ClassDef))
+    classes = dict.fromkeys(each.name for each in _classes_of(module))
     owner, _, method = name.rpartition(".")
     if owner and owner not in classes:
         return BadStub(f"expected a class {owner} in {path}, found: {', '.join(classes) or 'none'}; name one of these")
@@ -274,15 +286,12 @@ def without_texts(node: ast.stmt) -> ast.stmt:
 
 def nodes_of_scope(node: ast.AST) -> Iterator[ast.AST]:
     """Iterate over a node and those below it, without what stands in functions, classes and comprehensions."""
-    yield node
-    if not isinstance(node, DEFINED | ast.Lambda | _COMPREHENSIONS):
-        for child in ast.iter_child_nodes(node):
-            yield from nodes_of_scope(child)
-
-
-def is_written(target: Target) -> bool:
-    """Tell whether the function has a body of its own, beyond ``...``, ``pass`` and ``raise NotImplementedError``."""
-    return syntax.is_written(target.body)
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if not isinstance(part, DEFINED | ast.Lambda | COMPREHENSIONS):
+            waiting += reversed([*ast.iter_child_nodes(part)])
 
 
 def own_candidate(where: str) -> dict[str, str]:
@@ -291,7 +300,7 @@ def own_candidate(where: str) -> dict[str, str]:
     Raises BadStub where it has none yet.
     """
     target = find_target(where)
-    if not is_written(target):
+    if not target.is_written:
         raise BadStub(f"expected a body in {target.entry_point} to compare, found none; leave out --with-body")
     return {f"your code in {target.path.name}": _text(target)}
 
@@ -339,12 +348,11 @@ def find_targets(what: Sequence[str]) -> Targets:
     """
     found: dict[str, None] = {}
     skipped: dict[str, Skipped] = {}
-    for text in what:
-        for where, why, is_fault in _named(text):
-            if why:
-                skipped.setdefault(where, Skipped(where=where, why=why, is_fault=is_fault))
-            else:
-                found[where] = None
+    for each in itertools.chain.from_iterable(map(_named, what)):
+        if each.why:
+            skipped.setdefault(each.where, each)
+        else:
+            found[each.where] = None
     return Targets(found=tuple(found), skipped=tuple(s for s in skipped.values() if s.where not in found))
 
 
@@ -365,8 +373,8 @@ def is_several(text: str) -> bool:
     return False
 
 
-def _named(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Iterate over what one text names: where, and why it is left out, "" where it is not."""
+def _named(text: str) -> Iterator[Skipped]:
+    """Iterate over what one text names, and why it is left out: "" where it is not."""
     path, colons, name = text.rpartition("::")
     if not is_several(text):
         if not colons:
@@ -374,25 +382,23 @@ def _named(text: str) -> Iterator[tuple[str, str, bool]]:
                 f"expected module.py::function, a class, a file or a folder, got {text!r}; "
                 "name the file, two colons, the function, or what holds several"
             )
-        yield _spelled(find_target(text)), "", False
+        yield Skipped(where=find_target(text).where, why="")
     elif colons:
         for target in targets_in(Path(path), parse_file(Path(path))):
             if target.owner is not None and target.owner.name == name:
-                yield _spelled(target), why_left_out(target), False
+                yield Skipped(where=target.where, why=why_left_out(target))
     else:
         folder = Path(text) if Path(text).is_dir() else Path(text).parent
         for file in python_files(folder, text) if folder == Path(text) else [Path(text)]:
             yield from _in_file(file, is_test=is_test(str(file.relative_to(folder))))
 
 
-def _in_file(path: Path, *, is_test: bool) -> Iterator[tuple[str, str, bool]]:
+def _in_file(path: Path, *, is_test: bool) -> Iterator[Skipped]:
     try:
-        targets = targets_in(path, parse_file(path))
+        for target in targets_in(path, parse_file(path)):
+            yield Skipped(where=target.where, why="a test" if is_test else why_left_out(target))
     except BadStub as e:
-        yield str(path), str(e), True
-        return
-    for target in targets:
-        yield _spelled(target), "a test" if is_test else why_left_out(target), False
+        yield Skipped(where=str(path), why=str(e), is_fault=True)
 
 
 def why_left_out(target: Target) -> str:
@@ -411,10 +417,6 @@ def why_left_out(target: Target) -> str:
     except BadStub:
         return "takes no arguments"
     return ""
-
-
-def _spelled(target: Target) -> str:
-    return f"{target.path}::{target.entry_point}"
 
 
 def _classes(module: ast.Module) -> set[str]:

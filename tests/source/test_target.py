@@ -7,7 +7,7 @@ import pytest
 
 from difftrust.source.closure import preamble_of
 from difftrust.source.function import Stub, load_stub
-from difftrust.source.target import find_target, is_written
+from difftrust.source.target import find_target
 from difftrust_core.exceptions import BadStub, WrongUsage
 
 GEOMETRY = '''
@@ -183,11 +183,11 @@ def test_names_that_examples_or_candidates_use_are_in_the_preamble(tmp_path: Pat
     assert load_stub(where).task.preamble == "LIMIT = 3\n"
     found = load_stub(where, candidates=["def f(a):\n    return RATES[0]\n"], examples=["f(OTHER)"]).task.preamble
     assert found == "LIMIT = 3\nRATES = [1]\nOTHER = 2\n"
-    assert not is_written(find_target(where))
+    assert not find_target(where).is_written
     (tmp_path / "stub.py").write_text(
         "def f(a):\n    '''Do.'''\n    raise NotImplementedError\ndef g(a):\n    return a\n"
     )
-    assert [is_written(find_target(f"{tmp_path / 'stub.py'}::{name}")) for name in "fg"] == [False, True]
+    assert [find_target(f"{tmp_path / 'stub.py'}::{name}").is_written for name in "fg"] == [False, True]
 
 
 REFUSED = [
