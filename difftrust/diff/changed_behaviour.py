@@ -14,6 +14,7 @@ from difftrust.diff.sandbox_imports import MISSING, STAND_IN
 from difftrust.diff.version import Bundle
 from difftrust.source.closure import dotted_name, evaluated
 from difftrust.source.scopes import bound_by
+from difftrust.source.target import DEFINED
 from difftrust.text import printable
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.syntax import is_docstring
@@ -137,21 +138,17 @@ def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[
     texts = list(rows)
     if not texts:
         return ()
-    calls = [(which, code) for which, bundle in enumerate(pair.bundles) for code in _operators_raise(bundle)]
-    called = any(_tells(executor, *each, rows, texts) for each in calls)
+
+    def tells(which: int, code: str) -> bool:
+        """Tell whether a version that raises at one place does something else than it did."""
+        ran = executor.run([code], texts)
+        return any(row[0] != rows[text][which] for text, row in zip(texts, ran.rows, strict=True))
+
+    called = any(tells(which, code) for which, bundle in enumerate(pair.bundles) for code in _operators_raise(bundle))
     idle = {node for bundle in pair.bundles for node in (*bundle.idle, *(() if called else bundle.implied))}
-    lines = (
-        line
-        for line, codes in islice(_probes(pair, idle), _MOST)
-        if not any(_tells(executor, *each, rows, texts) for each in codes)
-    )
+    places = islice(_probes(pair, idle), _MOST)
+    lines = (line for line, codes in places if not any(tells(which, code) for which, code in codes))
     return tuple(dict.fromkeys(lines))
-
-
-def _tells(executor: Executor, which: int, code: str, rows: Mapping[str, Row], texts: Sequence[str]) -> bool:
-    """Tell whether a version that raises at one place does something else than it did."""
-    ran = executor.run([code], texts)
-    return any(row[0] != rows[text][which] for text, row in zip(texts, ran.rows, strict=True))
 
 
 Probe = tuple[int, str]
@@ -260,8 +257,8 @@ def _changed_cases(*versions: ast.stmt) -> dict[int, str]:
 
 def _blocks_in(memo: Mapping[int, ast.AST], method: ast.AST) -> Iterator[list[ast.stmt]]:
     """Yield all blocks of the copy of a method or statement."""
-    for node in ast.walk(memo[id(method)]) if id(method) in memo else ():
-        yield from (getattr(node, name) for name in _BLOCKS if hasattr(node, name))
+    nodes = ast.walk(memo[id(method)]) if id(method) in memo else ()
+    return (getattr(node, name) for node in nodes for name in _BLOCKS if hasattr(node, name))
 
 
 def _by_name(bundle: Bundle) -> dict[tuple[str, str], ast.stmt]:
@@ -270,10 +267,12 @@ def _by_name(bundle: Bundle) -> dict[tuple[str, str], ast.stmt]:
     for module, statements in bundle.modules.items():
         for statement in statements:
             match statement:
-                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                    found[module, name] = statement
                 case (
-                    ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr())
+                    ast.FunctionDef(name=name)
+                    | ast.AsyncFunctionDef(name=name)
+                    | ast.ClassDef(name=name)
+                    | ast.Assign(targets=[ast.Name(id=name)])
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr())
                 ):
                     found[module, name] = statement
     return found
@@ -310,15 +309,18 @@ def _places(old: list[ast.stmt], new: list[ast.stmt]) -> Iterator[Place]:
 
 def _within(old: Point, new: Point) -> Iterator[Place]:
     one, other = old[0][old[1]], new[0][new[1]]
-    if isinstance(one, ast.Match) and isinstance(other, ast.Match) and _chooses_alike(one, other):
-        if _head(one) != _head(other):
-            yield {0: old, 1: new}
-        for before, after in zip(one.cases, other.cases, strict=True):
-            if _condition(before) != _condition(after):
-                yield {0: (before.body, 0), 1: (after.body, 0)}
-            yield from _places(before.body, after.body)
-        return
-    defines = isinstance(other, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and type(one) is type(other)
+    match one, other:
+        case ast.Match(cases=cases), ast.Match(cases=others) if ast.dump(one.subject) == ast.dump(
+            other.subject
+        ) and len(cases) == len(others):
+            if _head(one) != _head(other):
+                yield {0: old, 1: new}
+            for before, after in zip(cases, others, strict=True):
+                if _condition(before) != _condition(after):
+                    yield {0: (before.body, 0), 1: (after.body, 0)}
+                yield from _places(before.body, after.body)
+            return
+    defines = isinstance(other, DEFINED) and type(one) is type(other)
     if not defines and (_head(one) != _head(other) or not hasattr(one, "body")):
         yield {0: old, 1: new}
         yield from ({which: point} for which, each in ((0, one), (1, other)) for point in _blocks(each))
@@ -327,17 +329,13 @@ def _within(old: Point, new: Point) -> Iterator[Place]:
         yield from _places(a, b)
 
 
-def _chooses_alike(one: ast.Match, other: ast.Match) -> bool:
-    return ast.dump(one.subject) == ast.dump(other.subject) and len(one.cases) == len(other.cases)
-
-
 def _condition(case: ast.match_case) -> str:
     return ast.dump(case.pattern) + (ast.dump(case.guard) if case.guard is not None else "")
 
 
 def _blocks(statement: ast.stmt) -> Iterator[Point]:
     """Yield the beginnings of the blocks of a statement: all of it differs, so each has to be reached."""
-    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if not isinstance(statement, DEFINED):
         yield from ((block, 0) for block in _inner(statement) if block)
 
 

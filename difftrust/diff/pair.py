@@ -14,7 +14,6 @@ from difftrust.source.function import Loading, or_none, widened
 from difftrust.source.literal_calls import mine_calls
 from difftrust.source.target import Target
 from difftrust.source.usage import alternatives, named_type, usage_types
-from difftrust.source.values import Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter, arguments_of
 from difftrust.types.classes import methods_of
 from difftrust.types.infer import literal_of
@@ -82,21 +81,18 @@ def _common(before: Sequence[Parameter], after: Sequence[Parameter]) -> tuple[Pa
     old_places, new_places = _positional(before), _positional(after)
     old_names, new_names = {p.name: p for p in before}, {p.name: p for p in after}
     found: list[Parameter] = []
-    aligned = 0
     for one, other in zip(old_places, new_places, strict=False):
-        renamed = one.name not in new_names and other.name not in old_names
-        if one.name != other.name and not renamed:
+        if one.name != other.name and (one.name in new_names or other.name in old_names):
             break
         found.append(_both(one, other))
-        aligned += 1
+    aligned = len(found)
     if aligned == len(old_places) == len(new_places):
         found += _variadic(before, after, keyword=False)
     taken = {p.name for p in (*old_places[:aligned], *new_places[:aligned])}
     for name, parameter in new_names.items():
         partner = old_names.get(name)
-        if name in taken or partner is None or parameter.variadic or partner.variadic:
-            continue
-        found.append(replace(_both(partner, parameter), keyword=True))
+        if name not in taken and partner is not None and not parameter.variadic and not partner.variadic:
+            found.append(replace(_both(partner, parameter), keyword=True))
     return (*found, *_variadic(before, after, keyword=True))
 
 
@@ -119,9 +115,9 @@ def _both(old: Parameter, new: Parameter) -> Parameter:
 def renamed(old: Target, new: Target) -> list[tuple[str, str]]:
     """Return the positional parameters that changed their names only."""
     before, after = parameters_of(old), parameters_of(new)
-    names = {p.name for p in before}, {p.name for p in after}
+    names = {p.name for p in before} & {p.name for p in after}
     pairs = zip(_positional(before), _positional(after), strict=False)
-    return [(a.name, b.name) for a, b in pairs if a.name not in names[1] and b.name not in names[0]]
+    return [(a.name, b.name) for a, b in pairs if not {a.name, b.name} & names]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,13 +140,14 @@ def target_of(version: Version, bundle: Bundle) -> Target:
     others = [s for s in bundle.definitions if s not in bundle.own and not isinstance(s, ast.Import | ast.ImportFrom)]
     body = [_with_types(statement) for statement in (*others, *target.module.body)]
     module = ast.Module(body=body, type_ignores=[])
-    if not version.makes or target.owner is None:
-        owner = target.owner
-        if owner is not None:
-            owner = next((s for s in reversed(body) if isinstance(s, ast.ClassDef) and s.name == owner.name), owner)
+    owner = target.owner
+    if owner is None:
+        return replace(target, module=module)
+    if not version.makes:
+        owner = next((s for s in reversed(body) if isinstance(s, ast.ClassDef) and s.name == owner.name), owner)
         return replace(target, module=module, owner=owner)
     made = copy.copy(target.function)
-    made.name, made.args = target.owner.name, copy.copy(made.args)
+    made.name, made.args = owner.name, copy.copy(made.args)
     first = "posonlyargs" if made.args.posonlyargs else "args"
     setattr(made.args, first, getattr(made.args, first)[1:])
     made.decorator_list = []
@@ -183,7 +180,7 @@ def load(pair: Pair, parameters: Sequence[Parameter], examples: Sequence[str]) -
     loading.take_examples(examples)
     loading.take_calls()
     if pair.old.path.resolve() != pair.new.path.resolve():
-        loading.add_calls(mine_calls(old, Scope(old)).seeds)
+        loading.add_calls(mine_calls(old).seeds)
     return loading
 
 
@@ -272,11 +269,8 @@ def classes_like(name: str, functions: Sequence[Function], loading: Loading) -> 
         for node in ast.walk(function)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
     }
-    found = []
-    for statement in loading.target.module.body:
-        if isinstance(statement, ast.ClassDef) and asked and asked <= _attributes(statement):
-            found.append(statement.name)
-    return found[:2]
+    classes = [s for s in loading.target.module.body if isinstance(s, ast.ClassDef)] if asked else []
+    return [owner.name for owner in classes if asked <= _attributes(owner)][:2]
 
 
 def _attributes(owner: ast.ClassDef) -> set[str]:
@@ -284,11 +278,12 @@ def _attributes(owner: ast.ClassDef) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(owner):
         match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.add(name)
-            case ast.Attribute(value=ast.Name(id="self"), attr=attr, ctx=ast.Store()):
-                found.add(attr)
-            case ast.AnnAssign(target=ast.Name(id=name)):
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store())
+                | ast.AnnAssign(target=ast.Name(id=name))
+            ):
                 found.add(name)
     return found
 

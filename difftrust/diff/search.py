@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from difftrust.check.examples import got
@@ -107,7 +107,7 @@ class Found:
     @property
     def returned(self) -> int:
         """On so many of those that were compared a version returned something."""
-        return sum(any(kind in _RETURNED for kind, _ in row) for row in self._answered) - len(self.opaque)
+        return sum(_has_kind(row, *_RETURNED) for row in self._answered) - len(self.opaque)
 
     @property
     def silent(self) -> str:
@@ -141,7 +141,7 @@ class Search:
         self.constants = named_constants(self.lines, [s for bundle in pair.bundles for s in bundle.definitions])
         self.found = Found()
         self._more_batches = _MORE_BATCHES
-        self.inside: InDomain | None = None
+        self.inside = InDomain(executor, conditions=())
         self.calls: frozenset[str] = frozenset()
         """Argument tuples of the calls that were found."""
         self.sure: frozenset[str] = frozenset()
@@ -157,7 +157,7 @@ class Search:
     def run(self) -> Found:
         """Search; stop once calls that both versions take show a change."""
         found = self.found
-        self.found.failed = self.expectations.failed()
+        found.failed = self.expectations.failed()
         for signature in signatures(*self.pair.targets):
             self._search(signature)
             if found.load_errors or any(not change.expected for change in found.changes):
@@ -171,7 +171,7 @@ class Search:
         loading = load(self.pair, signature.parameters, (*options.examples, *options.expect))
         target = self.pair.targets[1]
         conditions = conditions_of(target, options.assume, [p.name for p in signature.parameters])
-        self.inside = InDomain(self.executor, conditions=conditions.texts) if conditions.texts else None
+        self.inside = InDomain(self.executor, conditions=conditions.texts)
         if not signature.parameters:
             self._run(["()"])
             self._conclude()
@@ -190,22 +190,20 @@ class Search:
         seen = self.calls = frozenset(loading.calls)
         draws = self._draws(loading, types, seeds)
         favoured = self._run(list(dict.fromkeys((*loading.calls, *seeds))))
-        draws.favour([any(kind == Kind.VALUE for kind, _ in favoured.get(text, ())) for text in draws.seeds])
+        draws.favour([_has_kind(favoured.get(text, ()), Kind.VALUE) for text in draws.seeds])
         best = self._best(seeds)
         lines = [*self.lines, *self.constants]
         directed = [text for text in directed_inputs(best, lines, most=_DIRECTED) if draws.accepts(text)]
-        self.found.n_witnesses += len({*directed, *loading.calls})
+        found.n_witnesses += len({*directed, *loading.calls})
         self._run(directed)
-        drawn = dict.fromkeys(draws(position, 0) for position in range(options.n))
-        self._run([text for text in drawn if draws.accepts(text)])
+        self._run([text for position in range(options.n) if draws.accepts(text := draws(position, 0))])
         self.accepts = draws.accepts
         self.sure = seen if kinds.guessed else seen | {text for text in found.rows if draws.accepts(text)}
         self._conclude()
 
     def _best(self, seeds: Sequence[str]) -> list[str]:
         """Return the seeds on which a version returns first: far from them all raise."""
-        rows = self.found.rows
-        good = [text for text in seeds if any(kind == Kind.VALUE for kind, _ in rows.get(text, ()))]
+        good = [text for text in seeds if _has_kind(self.found.rows.get(text, ()), Kind.VALUE)]
         return list(dict.fromkeys([*good, *seeds])) if len(good) < 5 else good
 
     def _seeds(self, loading: Loading, types: ArgumentTypes) -> list[str]:
@@ -223,18 +221,17 @@ class Search:
 
     def _answered(self, texts: Sequence[str]) -> list[bool]:
         rows = self._run(texts)
-        return [any(kind in _RETURNED for kind, _ in rows.get(text, ())) for text in texts]
+        return [_has_kind(rows.get(text, ()), *_RETURNED) for text in texts]
 
     def _run(self, texts: Sequence[str]) -> dict[str, Row]:
         """Run both versions on those inputs inside the domain that are new; return what is known of all."""
         rows = self.found.rows
         new = [text for text in dict.fromkeys(texts) if text not in rows]
-        if self.inside is not None and new:
-            new = [text for text, inside in zip(new, self.inside(new), strict=True) if inside]
+        new = [text for text, inside in zip(new, self.inside(new), strict=True) if inside]
         for start in range(0, len(new), _BATCH):
             self._note_loading(self._run_batch(new[start : start + _BATCH]))
-        slow = {_shape(text) for text in new if any(kind == Kind.TIMEOUT for kind, _ in rows[text])}
-        skipped = [text for text in new if any(kind == Kind.SKIPPED for kind, _ in rows[text])]
+        slow = {_shape(text) for text in new if _has_kind(rows[text], Kind.TIMEOUT)}
+        skipped = [text for text in new if _has_kind(rows[text], Kind.SKIPPED)]
         skipped = [text for text in skipped if _shape(text) not in slow] or skipped
         starts = range(0, len(skipped), _AGAIN)[: self._more_batches]
         self._more_batches -= len(starts)
@@ -248,11 +245,12 @@ class Search:
         return found
 
     def _note_loading(self, rows: Sequence[tuple[Outcome, ...]]) -> None:
-        errors = []
-        for which, name in enumerate(("old", "new")):
-            if rows and all(row[which][0] == Kind.LOAD_ERROR for row in rows):
-                errors.append(f"the {name} version does not load: {rows[0][which][1]}")
-        self.found.load_errors = tuple(errors) or self.found.load_errors
+        errors = tuple(
+            f"the {name} version does not load: {own[0][1]}"
+            for name, own in zip(("old", "new"), zip(*rows, strict=True), strict=False)
+            if all(kind == Kind.LOAD_ERROR for kind, _ in own)
+        )
+        self.found.load_errors = errors or self.found.load_errors
 
     def _weigh(self, text: str, row: Row) -> Weight:
         if self.note and text not in self.earlier and {kind for kind, _ in row} == {Kind.VALUE, Kind.EXCEPTION}:
@@ -351,10 +349,7 @@ class Search:
                 return self.compare.differ(one, other)
             return self.compare.weigh(one, other, sure=typed) == weight
 
-        def keeps(inputs: Sequence[str]) -> list[bool]:
-            return self.inside(inputs) if self.inside is not None else [True] * len(inputs)
-
-        duel = Duel(self.executor, self.codes, shows, keeps)
+        duel = Duel(self.executor, self.codes, shows, self.inside)
         pinned = self.expectations.inputs
         left = [text for text in group if text not in pinned]
         shrunk = duel.smallest(left, (), lambda text: self.accepts(text) and text not in pinned) if left else None
@@ -371,6 +366,11 @@ class Search:
             expected=expected,
             note=self.note,
         )
+
+
+def _has_kind(row: Iterable[Outcome], *kinds: Kind) -> bool:
+    """Tell whether the outcome of a version is of one of these kinds."""
+    return any(kind in kinds for kind, _ in row)
 
 
 def _says_nothing(row: Row) -> bool:

@@ -106,15 +106,15 @@ class _Side:
         self._blobs: dict[str, Blob] = {}
         self._contents: dict[str, bytes] = {}
         if revision is not None:
-            blobs = [blob for blob in list_blobs(folder, commit_of(folder, revision)) if blob.size <= MAX_FILE]
-            self._blobs = {blob.path: blob for blob in blobs}
+            blobs = list_blobs(folder, commit_of(folder, revision))
+            self._blobs = {blob.path: blob for blob in blobs if blob.size <= MAX_FILE and blob.path.endswith(".py")}
             ids = {path: blob.object_id for path, blob in self._blobs.items()}
         else:
             top = top_of(folder)
             plain = [path for path in list_worktree(folder) if _is_plain(top / path)]
             self._contents = {path: (top / path).read_bytes() for path in plain}
             ids = {path: _object_id(content) for path, content in self._contents.items()}
-        self.every = tuple(sorted(path for path in ids if path.endswith(".py")))
+        self.every = tuple(sorted(ids))
         whole = "".join(f"{path}\0{ids[path]}\0" for path in self.every)
         self.state = hashlib.blake2b(whole.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         asked = [p for p in self.every if not is_test(p) and any(_is_below(p, each) for each in chosen or ["."])]

@@ -275,9 +275,8 @@ class Module(Definitions):
         """Return the absolute name of the module that an import is from, "" for none."""
         if not node.level:
             return node.module or ""
-        parts = self.package.split(".") if self.package else []
-        kept = parts[: len(parts) - (node.level - 1)] if node.level > 1 else parts
-        return ".".join([*kept, *([node.module] if node.module else [])])
+        parts = self.package.split(".")
+        return ".".join(filter(None, [*parts[: len(parts) - node.level + 1], node.module]))
 
 
 class Modules:
@@ -528,7 +527,7 @@ class Modules:
 
     def _file(self, name: str) -> Path | None:
         parts = name.split(".")
-        if not name or not all(part.isidentifier() for part in parts):
+        if not all(part.isidentifier() for part in parts):
             return None
         foreign = parts[0] != self.own.name.partition(".")[0]
         if foreign and (parts[0] in sys.stdlib_module_names or self.root.name in _INSTALLED):

@@ -30,10 +30,13 @@ class Example:
     """Of doctest, by name, e.g. ``{"ELLIPSIS": True}``."""
     origin: str = "docstring"
     """Or ``--example``."""
-    stated: bool = False
-    """It says what is right: a value, or an exception."""
     shown: str = ""
     """The last statement as its author wrote it."""
+
+    @property
+    def stated(self) -> bool:
+        """It says what is right: a value, or an exception."""
+        return bool(self.want)
 
     @property
     def text(self) -> str:
@@ -53,7 +56,8 @@ if TYPE_CHECKING:
     import doctest
 
 _TRACEBACK = "Traceback (most recent call last):\n    ...\n{}\n"
-_COLLECT = "import asyncio\nasync def _all(items):\n    return [item async for item in items]\n"
+_ASYNC = "import asyncio\n"
+_COLLECT = f"{_ASYNC}async def _all(items):\n    return [item async for item in items]\n"
 
 
 def examples_in(docstring: str, target: Target) -> list[Example]:
@@ -84,7 +88,6 @@ def examples_in(docstring: str, target: Target) -> list[Example]:
                 source=_unparsed(rests) + source,
                 want=example.want,
                 options={names[code]: value for code, value in example.options.items() if code in names},
-                stated=bool(example.want),
                 shown=example.source.strip(),
             )
         )
@@ -111,15 +114,19 @@ def _unparsed(body: Sequence[ast.stmt]) -> str:
 def _rests_on(body: list[ast.stmt], before: list[ast.stmt], target: Target) -> list[ast.stmt]:
     """Return the statements of ``before`` that bind or touch what ``body`` names, transitively, in their order."""
     own = target.entry_point.partition(".")[0]
-    touched = {id(s): bound_by(s) | {n.id for n in ast.walk(s) if isinstance(n, ast.Name)} for s in before}
-    bound = {name for s in before for name in bound_by(s)}
-    wanted = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} & bound - {own}
+    bound = {name for statement in before for name in bound_by(statement)} - {own}
+    wanted = _words_in(*body) & bound
     kept: list[ast.stmt] = []
     for statement in reversed(before):
-        if touched[id(statement)] & (wanted | {"*"}):
+        touched = bound_by(statement) | _words_in(statement)
+        if touched & (wanted | {"*"}):
             kept.insert(0, statement)
-            wanted |= touched[id(statement)] & bound - {own}
+            wanted |= touched & bound
     return kept
+
+
+def _words_in(*body: ast.stmt) -> set[str]:
+    return {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
 
 
 class _OwnModule(ast.NodeTransformer):
@@ -194,13 +201,12 @@ def _refusal(text: str, target: Target) -> WrongUsage:
 
 def _in_one_line(text: str, target: Target) -> Example:
     left, separator, error = text.rpartition(" raises ")
-    if separator and re.fullmatch(r"[A-Za-z_][\w.]*", error.strip().rstrip(".")):
-        call = _call_in(left, target, text)
+    error = error.strip().rstrip(".")
+    if separator and re.fullmatch(r"[A-Za-z_][\w.]*", error):
         return Example(
-            source=_runnable(call, target, listed=True),
-            want=_TRACEBACK.format(error.strip().rstrip(".")),
+            source=_runnable(_call_in(left, target, text), target, listed=True),
+            want=_TRACEBACK.format(error),
             options={"IGNORE_EXCEPTION_DETAIL": True},
-            stated=True,
             shown=left.strip(),
         )
     arrow = re.fullmatch(r"(.+?\))\s*(?:->|=>)\s*(.+)", text, re.DOTALL)
@@ -214,7 +220,7 @@ def _in_one_line(text: str, target: Target) -> Example:
         case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
             want = "True\n"
     source = _runnable(shown, target, listed=listed)
-    return Example(source=source, want=want, stated=bool(want), shown=ast.unparse(shown))
+    return Example(source=source, want=want, shown=ast.unparse(shown))
 
 
 def _printed(value: ast.expr, target: Target) -> str | None:
@@ -244,30 +250,26 @@ def _calls_it(node: ast.AST, target: Target) -> bool:
 
 
 def _is_call(node: ast.AST, target: Target) -> bool:
-    name = target.function.name
     match node:
         case ast.Await(value=value):
             return _is_call(value, target)
         case ast.Call(func=ast.Name(id=called)):
-            return target.owner is None and called == name
+            return target.owner is None and called == target.function.name
         case ast.Call(func=ast.Attribute(attr=called)):
-            return target.owner is not None and target.kind != "property" and called == name
+            return target.kind not in ("function", "property") and called == target.function.name
         case ast.Attribute(attr=called):
-            return target.kind == "property" and called == name
+            return target.kind == "property" and called == target.function.name
     return False
 
 
 def _runnable(node: ast.expr, target: Target, *, listed: bool) -> str:
     """Return an expression as statements that run: a coroutine is awaited, a generator listed where asked."""
     if not isinstance(target.function, ast.AsyncFunctionDef):
-        if listed and target.is_generator and _is_call(node, target):
-            return f"list({ast.unparse(node)})\n"
-        return f"{ast.unparse(node)}\n"
-    before = "import asyncio\n"
-    run = "asyncio.run({})"
-    if target.is_generator:
-        before, run = _COLLECT, "asyncio.run(_all({}))"
-    return before + ast.unparse(_Wrapped(target, run).visit(copy.deepcopy(node))) + "\n"
+        is_listed = listed and target.is_generator and _is_call(node, target)
+        return f"list({ast.unparse(node)})\n" if is_listed else f"{ast.unparse(node)}\n"
+    run = "asyncio.run(_all({}))" if target.is_generator else "asyncio.run({})"
+    text = ast.unparse(_Wrapped(target, run).visit(copy.deepcopy(node)))
+    return f"{_COLLECT if target.is_generator else _ASYNC}{text}\n"
 
 
 class _Wrapped(ast.NodeTransformer):
@@ -280,7 +282,5 @@ class _Wrapped(ast.NodeTransformer):
         if _is_call(node, self._target):
             inner = node.value if isinstance(node, ast.Await) else node
             return expression(self._run.format(ast.unparse(inner)))
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio"), attr="run")):
-                return node
-        return self.generic_visit(node)
+        is_run = isinstance(node, ast.Call) and ast.unparse(node.func) == "asyncio.run"
+        return node if is_run else self.generic_visit(node)

@@ -97,6 +97,7 @@ def load_stub(
     columns = loading.columns
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     any_order = order_is_free(target.docstring)
+    said = [f'the order of results does not count: "{any_order}" (it does with --equality strict)'] if any_order else []
     names = loading.names | conditions.names | classes_in(types.types)
     preamble = preamble_of(target, also=names, allowed=allow_imports)
     packages = {*preamble.libraries, *(p for p in packages_of(*map(tree_of, candidates)) if p in LIBRARIES)}
@@ -111,16 +112,7 @@ def load_stub(
         conditions=conditions,
         allowed_calls=tuple(loading.allowed_calls),
         any_order=any_order,
-        notes=(
-            *loading.notes,
-            *conditions.notes,
-            *(
-                [f'the order of results does not count: "{any_order}" (it does with --equality strict)']
-                if any_order
-                else []
-            ),
-            *preamble.notes,
-        ),
+        notes=(*loading.notes, *conditions.notes, *said, *preamble.notes),
     )
 
 
@@ -162,6 +154,7 @@ class Loading:
         self.parameters = target.parameters() if parameters is None else list(parameters)
         self.candidates = tuple(candidates)
         self.codes = [*([ast.unparse(target.function)] if target.is_written else []), *candidates]
+        self._trees = [*map(tree_of, self.codes)]
         self.scope = Scope(target)
         self.caller = Caller(target, self.scope)
         self.examples: list[Example] = []
@@ -192,7 +185,7 @@ class Loading:
 
     def take_calls(self) -> None:
         """Take the calls with literal arguments in the function's file, its tests and its package."""
-        calls = mine_calls(self.target, self.scope)
+        calls = mine_calls(self.target)
         new = [text for text in calls.seeds if text not in self._given]
         self._mined += new
         if new:
@@ -278,15 +271,14 @@ class Loading:
         return types
 
     def _with_type(self, parameter: Parameter) -> Parameter:
-        if parameter.annotation is not None:
-            owner = self.target.owner
-            said = widened(parameter.annotation, self.asked(parameter.name, map(tree_of, self.codes)))
-            return replace(parameter, annotation=_of_owner(said, owner.name) if owner else said)
-        found, how = self.guess(parameter)
-        if found is None:
-            return parameter
-        self.notes.append(f"{parameter.name}: {ast.unparse(found)}, {how}")
-        return replace(parameter, annotation=found)
+        owner, said = self.target.owner, parameter.annotation
+        if said is None:
+            said, how = self.guess(parameter)
+            self.notes += [f"{parameter.name}: {ast.unparse(said)}, {how}"] if said is not None else []
+        else:
+            said = widened(said, self.asked(parameter.name, self._trees))
+            said = _of_owner(said, owner.name) if owner else said
+        return replace(parameter, annotation=said)
 
     def asked(self, name: str, functions: Iterable[ast.AST]) -> list[str]:
         """Return the kinds that functions ask a parameter for and that are known here, as annotations."""
@@ -336,7 +328,7 @@ class Loading:
     def known_module(self) -> ast.Module:
         """The file, imports of what guessed types name and it does not bind itself, and ``T`` of ``def f[T]``."""
         bound = bound_names(self.target.module)
-        frames = "polars" if "polars" in packages_of(*map(tree_of, self.codes)) else "pandas"
+        frames = "polars" if "polars" in packages_of(*self._trees) else "pandas"
         lines = PRELUDE | {
             name: f"from typing import {name}" for name in ("Callable", "Iterator", "Literal", "Optional", "TextIO")
         }
@@ -417,9 +409,8 @@ def or_none(annotation: ast.expr) -> ast.expr:
 
 def _wider(found: ast.expr, used: ast.expr | None, *, whole_only: bool) -> ast.expr:
     """Return a type that values have, wider where the use says more: a real number for a whole one, say."""
-    one, other = ast.unparse(found), ast.unparse(used) if used is not None else ""
-    if one == "int" and other == "float":
-        return used or found
-    if whole_only and one in ("list[int]", "dict[int, int]", "set[int]", "tuple[int, ...]") and other:
-        return used or found
-    return found
+    if used is None:
+        return found
+    one, other = ast.unparse(found), ast.unparse(used)
+    is_open = whole_only and one in ("list[int]", "dict[int, int]", "set[int]", "tuple[int, ...]")
+    return used if is_open or (one, other) == ("int", "float") else found

@@ -59,21 +59,21 @@ class Caller:
     def _call(self, node: ast.Call, known: Names) -> Iterator[str]:
         first: Any = None
         match node.func:
-            case ast.Name(id=name) if name not in known and self._scope.resolve(name) == self._target.entry_point:
+            case ast.Name(id=dotted) if dotted not in known and self._is_target(dotted):
                 pass
-            case ast.Attribute(attr=self._name, value=value):
-                dotted = ast.unparse(node.func)
-                direct = self._scope.resolve(dotted) == self._target.entry_point
-                if not direct and self._target.owner:
-                    first = self._object(value, known)
-                elif not direct:
-                    return
+            case ast.Attribute(attr=self._name) as called if self._is_target(ast.unparse(called)):
+                pass
+            case ast.Attribute(attr=self._name, value=value) if self._target.owner:
+                first = self._object(value, known)
             case _:
                 return
         args, fields = self._scope.arguments(node, known)
         if self._kind == "property":
             return
         yield self._text(first if self._kind == "method" else None, args, fields)
+
+    def _is_target(self, dotted: str) -> bool:
+        return self._scope.resolve(dotted) == self._target.entry_point
 
     def _object(self, node: ast.expr, known: Names) -> Instance:
         """Return the object that a method is called on. Raises NotFolded."""
@@ -220,9 +220,7 @@ def _without(known: dict[str, Any], statement: ast.stmt) -> dict[str, Any]:
     changed = set()
     for node in ast.walk(statement):
         match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                changed.add(name)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
                 changed.add(name)
             case (
                 ast.Attribute(value=value, ctx=ast.Store() | ast.Del())
@@ -240,7 +238,7 @@ def _inside(block: ast.stmt) -> Iterator[ast.stmt]:
             yield from child.body
 
 
-def mine_calls(target: Target, scope_of_file: Scope | None = None) -> Calls:
+def mine_calls(target: Target) -> Calls:
     """Return the calls with literal arguments in the function's file, its tests and its package, in this order.
 
     Bounded in files, bytes and calls, not in time: a slow machine reads the same ones. Nothing is executed.
@@ -252,26 +250,18 @@ def mine_calls(target: Target, scope_of_file: Scope | None = None) -> Calls:
     for path in itertools.islice(_files(target.path), MAX_FILES):
         if len(seeds) >= MAX_CALLS or n_parsed > _MAX_PARSED:
             break
-        before = len(seeds)
-        if path == target.path:
-            body, scope = _others(target), scope_of_file or Scope(target)
-        else:
-            content = _content(path)
-            tree = parsed(content) if names.search(content) else None
-            if tree is None:
-                continue
-            n_parsed += len(content)
-            body, scope = tree.body, Scope(target, tree)
-        found = Caller(target, scope).seeds(body)
+        content = b"" if path == target.path else _content(path)
+        tree = target.module if path == target.path else parsed(content) if names.search(content) else None
+        if tree is None:
+            continue
+        n_parsed += len(content)
+        # What the function calls itself with, it says by its inputs.
+        body = [statement for statement in tree.body if statement is not target.function]
+        before, found = len(seeds), Caller(target, Scope(target, tree)).seeds(body)
         seeds |= dict.fromkeys(itertools.islice(found, MAX_CALLS))
         if len(seeds) > before:
             counts.append((path.name, len(seeds) - before))
     return Calls(seeds=tuple(seeds)[:MAX_CALLS], files=tuple(counts))
-
-
-def _others(target: Target) -> list[ast.stmt]:
-    """Return the statements of the file but for the function: what it calls itself with, it says by its inputs."""
-    return [statement for statement in target.module.body if statement is not target.function]
 
 
 def _content(path: Path) -> bytes:

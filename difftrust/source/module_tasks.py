@@ -98,9 +98,10 @@ class _Module(Definitions):
     def _entry(self, function: Function) -> Entry:
         where = f"{self._path}, line {function.lineno}, {function.name}"
         entry, fields = Entry(where=where, remedy=REMEDY, fields={}), {}
-        for name in [f"{kind}_{function.name}" for kind in _OF_A_TASK]:
+        for kind in _OF_A_TASK:
+            name = f"{kind}_{function.name}"
             if found := self._functions.get(name):
-                fields[name.partition("_")[0]] = self._renamed(found, name.partition("_")[0])
+                fields[kind] = self._renamed(found, kind)
             elif name in self.binders:
                 raise entry.refusal(f"a function {name}", "something else of that name; write `def`")
         return replace(entry, fields=fields)

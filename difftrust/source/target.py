@@ -174,13 +174,13 @@ def find_target(where: str, *, makers: bool = False) -> Target:
     BadStub if there is no such file, class or function.
     """
     path, separator, name = where.rpartition("::")
-    parts = name.split(".")
-    if separator and len(parts) > 2 and all(part.isidentifier() for part in parts):
+    is_name = all(part.isidentifier() for part in name.split("."))
+    if separator and is_name and name.count(".") > 1:
         raise BadStub(
             f"expected module.py::function or module.py::Class.method, {name} is in a class within a class; "
             "name a function that uses it"
         )
-    if not separator or not path or "::" in path or len(parts) > 2 or not all(part.isidentifier() for part in parts):
+    if not separator or not path or "::" in path or not is_name:
         raise WrongUsage(
             f"expected module.py::function or module.py::Class.method, got {where!r}; "
             "name the file, two colons, the function"

@@ -100,10 +100,10 @@ def usage_types(function: Function, codes: Sequence[str]) -> dict[str, ast.expr]
     of a value. Nothing is executed.
     """
     parameters = list(parameters_in(function.args))
-    names = _names(function)
+    names = [parameter.name for parameter in _single(function)]
     uses = _Uses(function, [parameter.name for parameter in parameters])
     for other in _functions(codes, function.name):
-        own = _names(other)
+        own = [parameter.name for parameter in _single(other)]
         uses.add(other, dict(zip(own, names, strict=False)) | {name: name for name in own if name in names})
     found = {}
     for one in parameters:
@@ -116,18 +116,14 @@ def candidate_types(function: Function, codes: Sequence[str]) -> dict[str, ast.e
     """Return the annotations that programs give to the parameters of ``function``, by position; the first counts."""
     found: dict[str, ast.expr] = {}
     for other in _functions(codes, function.name):
-        for name, argument in zip(_names(function), _single(other), strict=False):
+        for own, argument in zip(_single(function), _single(other), strict=False):
             if argument.annotation is not None:
-                found.setdefault(name, argument.annotation)
+                found.setdefault(own.name, argument.annotation)
     return found
 
 
 def _single(function: Function) -> list[Parameter]:
     return [parameter for parameter in parameters_in(function.args) if not parameter.variadic]
-
-
-def _names(function: Function) -> list[str]:
-    return [parameter.name for parameter in _single(function)]
 
 
 def named_type(name: str) -> ast.expr | None:

@@ -6,7 +6,7 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from difftrust.source.scopes import IMPORTS, bound_by, bound_names, free_names
 from difftrust.source.target import Target
 from difftrust.types.classes import base_names, dataclass_options, methods_of
 from difftrust.types.resolve import assignments_in, imports_of
-from difftrust_core.base.literals import BadText, Code, Instance, read_literal, write_literal
+from difftrust_core.base.literals import Code, Instance, read_literal, write_literal
 from difftrust_core.base.standard_types import IMPORTED, STANDARD_TYPES
 from difftrust_core.datasets.seeds import NotFolded, fold
 from difftrust_core.languages.python.syntax import expression, own_statements
@@ -68,12 +68,9 @@ class Scope:
 
     def resolve(self, dotted: str) -> str:
         """Return ``dotted`` as inputs write it: without its module where it is the checked one, "" if unknown."""
-        parts = dotted.split(".")
-        for n in range(len(parts), 0, -1):
-            path = self._paths.get(".".join(parts[:n]))
-            if path is not None:
-                return _canonical(".".join([path, *parts[n:]]))
-        return dotted if parts[0] in _BUILTINS | _BUILTIN_TYPES else _SHORT.get(dotted, "")
+        if path := _by_prefix(dotted, self._paths):
+            return _canonical(path)
+        return dotted if dotted.partition(".")[0] in _BUILTINS | _BUILTIN_TYPES else _SHORT.get(dotted, "")
 
     def value(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
         """Return the value that ``node`` writes, as ``literals`` has it. Raises NotFolded for anything else."""
@@ -88,9 +85,11 @@ class Scope:
         match node:
             case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
                 make: Any = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
-                return _made(make, self._all(elts, names))
+                with _folding():
+                    return make(self._all(elts, names))
             case ast.Dict(keys=keys, values=values) if all(keys):
-                return _made(dict, zip(self._all(keys, names), self._all(values, names), strict=True))
+                with _folding():
+                    return dict(zip(self._all(keys, names), self._all(values, names), strict=True))
             case ast.Name() | ast.Attribute():
                 return self._named(node, names)
             case ast.Lambda():
@@ -154,19 +153,19 @@ class Scope:
         return args, fields
 
 
-def _made(make: Any, parts: Iterable[Any]) -> Any:
+@contextmanager
+def _folding() -> Iterator[None]:
+    """Raise NotFolded for values that cannot be made: a list in a set, a text that is no literal."""
     try:
-        return make(parts)
-    except TypeError as e:  # a list in a set
+        yield
+    except (ValueError, TypeError) as e:
         raise NotFolded(str(e)) from None
 
 
 def _read(text: str) -> Any:
     """Return the value behind a text, in the form in which ``literals`` reads it. Raises NotFolded."""
-    try:
+    with _folding():
         return read_literal(text)
-    except (BadText, TypeError) as e:
-        raise NotFolded(str(e)) from None
 
 
 def _spelled(value: Any) -> Any:
@@ -180,10 +179,8 @@ def _spelled(value: Any) -> Any:
 
 def _parsed(name: str, args: list[Any]) -> Any:
     """Return what ``date.fromisoformat('2020-01-01')`` and its like stand for."""
-    try:
+    with _folding():
         made = _PARSERS[name].fromisoformat(*args)
-    except (ValueError, TypeError) as e:
-        raise NotFolded(str(e)) from None
     if getattr(made, "tzinfo", None) is not None:
         raise NotFolded("a time zone")
     return _read(repr(made).removeprefix("datetime."))
@@ -195,6 +192,15 @@ def _dotted(node: ast.expr, names: Mapping[str, Any]) -> str:
     if not dotted or dotted.partition(".")[0] in names:
         raise NotFolded("no plain name")
     return dotted
+
+
+def _by_prefix(dotted: str, names: Mapping[str, str]) -> str:
+    """Return a dotted name with what the longest part of it at its start stands for, "" where none is known."""
+    parts = dotted.split(".")
+    for n in range(len(parts), 0, -1):
+        if known := names.get(".".join(parts[:n])):
+            return ".".join([known, *parts[n:]])
+    return ""
 
 
 def _canonical(path: str) -> str:
@@ -359,11 +365,8 @@ class Names(ast.NodeTransformer):
             path = f"{_HOME[root]}.{dotted}"
         if not path:
             raise NotSpelled(f"the module has no {dotted}")
-        parts = path.split(".")
-        for n in range(len(parts), 0, -1):
-            known = self._paths.get(".".join(parts[:n]))
-            if known is not None:
-                return ".".join([known, *parts[n:]])
+        if known := _by_prefix(path, self._paths):
+            return known
         raise NotSpelled(f"the module does not import {dotted}")
 
 
