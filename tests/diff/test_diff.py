@@ -31,12 +31,20 @@ def compare(tmp_path: Path, old: str, new: str, name: str = "f", **chosen: objec
     return diff(places[0], places[1], DiffOptions(**{"n": 50, **chosen}))  # type: ignore[arg-type]
 
 
+def compare_packages(
+    folder: Path, where: str, old: dict[str, str], new: dict[str, str], **chosen: object
+) -> DiffReport:
+    """Compare ``shop/WHERE`` of two packages with these modules."""
+    places = [package(folder / which, **files) / where for which, files in (("old", old), ("new", new))]
+    versions = [load_version(str(place)) for place in places]
+    return diff(versions[0], versions[1], DiffOptions(**{"n": 50, **chosen}))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("used", ["x + K", "[K, x]", "f'{K}'", "x if K else 0", "K == x"])
 def test_what_rests_on_a_module_that_only_one_side_has_is_undecided(used: str, tmp_path: Path) -> None:
     text = f"from .made import K\n\n\ndef f(x: int):\n    return {used}"
-    old = package(tmp_path / "old", rest=f"{text}\n")
-    new = package(tmp_path / "new", rest=f"{text} or 0\n", made="K = 1\n")
-    report = diff(load_version(f"{old}/rest.py::f"), load_version(f"{new}/rest.py::f"), DiffOptions(n=20))
+    new = {"rest": f"{text} or 0\n", "made": "K = 1\n"}
+    report = compare_packages(tmp_path, "rest.py::f", {"rest": f"{text}\n"}, new, n=20)
     assert report.verdict == "undecided"
     assert "a package that is not here" in report.statement
 
@@ -49,14 +57,10 @@ def test_each_version_brings_its_package(tmp_path: Path) -> None:
         "text": "from shop import prices\nimport missing_package\n\n\ndef tidy(text):\n    return text.strip()\n",
     }
     rates = "class Rate:\n    def __init__(self, share):\n        self.share = share\n\n    def of(self, cents):\n"
-    old = package(
-        tmp_path / "old", **texts, rates=f"RATES = {{'full': 2, 'half': 1}}\n{rates}        return cents * self.share\n"
-    )
-    new = package(
-        tmp_path / "new", **texts, rates=f"RATES = {{'full': 2, 'half': 2}}\n{rates}        return cents * self.share\n"
-    )
-    assert root_of(old / "prices.py") == (tmp_path / "old").resolve()
-    report = diff(load_version(f"{old}/prices.py::price"), load_version(f"{new}/prices.py::price"))
+    rates += "        return cents * self.share\n\n\nRATES = {'full': 2, 'half': "
+    old, new = ({**texts, "rates": f"{rates}{half}}}\n"} for half in (1, 2))
+    report = compare_packages(tmp_path, "prices.py::price", old, new, n=600)
+    assert root_of(tmp_path / "old" / "shop" / "prices.py") == (tmp_path / "old").resolve()
     assert report.verdict == "changed"
     assert report.changes[0].arguments == "(1, 'half')"
     assert [text for _, text in report.changes[0].outcomes] == ["('half', 1)", "('half', 2)"]
@@ -184,26 +188,6 @@ def f(x: int) -> str:
     except ZeroDivisionError:
         return "none"
 """
-
-
-SHORTER = RARE.replace("    if x * x - 1000003 * x == 987654321987:\n        return {}\n", "").format("x")
-
-
-@pytest.mark.parametrize(
-    ("new", "why"),
-    [
-        (RARE.format("'b'", "x"), "no input reached what differs: return 'b'"),
-        (SHORTER, "return 'a'"),
-        (RARE.format("'a'", "0 + x"), ""),
-    ],
-    ids=["a branch never entered", "it is gone", "lines that were reached"],
-)
-def test_agreement_on_lines_that_were_not_reached_is_undecided(new: str, why: str, tmp_path: Path) -> None:
-    report = compare(tmp_path, RARE.format("'a'", "x"), new)
-    assert (report.verdict, report.n_differing) == ("undecided" if why else "unchanged", 0)
-    assert not why or why in report.undecided[0].why
-
-
 RULES = """
 import re
 
@@ -247,30 +231,6 @@ class Counter:
             return {}
         return 2
 """
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "name", "verdict", "shown"),
-    [
-        (RULES.format(""), RULES.format(", (r'(pass)er?by(s?)$', r'\\2')"), "f", "changed", "by"),
-        (TABLE.format(1609, "n > 8"), TABLE.format(1610, "n > 8"), "f", "changed", "9"),
-        (TABLE.format(1609, UNMET), TABLE.format(1610, UNMET), "f", "undecided", "FACTORS"),
-        (GUARDED.format("n"), GUARDED.format("n + n - n"), "f", "unchanged", ""),
-        (GUARDED.format("n"), GUARDED.format("n + (n > 7)"), "f", "changed", "8"),
-        (CLASS.format("", 1), CLASS.format("+ 0", 3), "Counter.size", "unchanged", ""),
-        (CLASS.format("", 1), CLASS.format("+ 0", 3), "Counter.never", "undecided", "return 3"),
-    ],
-    ids=["pattern", "table", "never read", "fallback", "changed fallback", "other method", "method"],
-)
-def test_what_a_function_rests_on_is_sought_and_reached(
-    old: str, new: str, name: str, verdict: str, shown: str, tmp_path: Path
-) -> None:
-    report = compare(tmp_path, old, new, name)
-    assert report.verdict == verdict, report.statement
-    said = [*(change.arguments for change in report.changes), *(doubt.why for doubt in report.undecided)]
-    assert any(shown in text for text in said) or not shown
-
-
 CASES = """
 def f(d: str, m: int) -> str:
     match m * m - 1000003 * m:
@@ -280,13 +240,85 @@ def f(d: str, m: int) -> str:
             return "m"
     return d
 """
+SPAN = """
+class Span:
+    def __init__(self, n: int):
+        if n % 3:
+            raise ValueError(n)
+        self.n = n
+
+    def __lt__(self, other):
+        return _less(self.n, other)
+
+    def twice(self) -> int:
+        return self.n {}
+
+    def before(self, other: int) -> bool:
+        return other * other - 1000003 * other == 987654321987 and self < abs(other)
 
 
-def test_only_the_case_that_differs_is_named(tmp_path: Path) -> None:
-    report = compare(tmp_path, CASES.format("isdigit"), CASES.format("isdecimal"))
-    assert [doubt.why for doubt in report.undecided] == [
-        "no input reached what differs: case 987654321987 if d.isdecimal():"
-    ]
+def _less(n, other):
+    return {}
+"""
+NAMED = "from operator import itemgetter\n\n\ndef f(x: int):\n    return {}\n"
+TYPED = "{}\nL = list[K]\n\n\ndef f(x: int, n: int) -> 'L':\n    {}\n    return found\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "name", "verdict", "shown"),
+    [
+        # Lines that no input reaches decide nothing.
+        (RARE, ("'a'", "x"), ("'b'", "x"), "f", "undecided", "no input reached what differs: return 'b'"),
+        (RARE, ("'a'", "x"), ("'a'", "0 + x"), "f", "unchanged", ""),
+        (CASES, ("isdigit",), ("isdecimal",), "f", "undecided", ": case 987654321987 if d.isdecimal():"),
+        # What a function rests on is sought and reached: patterns, tables, fallbacks, other methods.
+        (RULES, ("",), (", (r'(pass)er?by(s?)$', r'\\2')",), "f", "changed", "by"),
+        (TABLE, (1609, "n > 8"), (1610, "n > 8"), "f", "changed", "9"),
+        (TABLE, (1609, UNMET), (1610, UNMET), "f", "undecided", "FACTORS"),
+        (GUARDED, ("n",), ("n + n - n",), "f", "unchanged", ""),
+        (GUARDED, ("n",), ("n + (n > 7)",), "f", "changed", "8"),
+        (CLASS, ("", 1), ("+ 0", 3), "Counter.size", "unchanged", ""),
+        (CLASS, ("", 1), ("+ 0", 3), "Counter.never", "undecided", "return 3"),
+        # Methods that only operators call count where an operator may call them.
+        (SPAN, ("* 2", "n < other"), ("+ self.n", "other > n"), "Span.twice", "unchanged", ""),
+        (SPAN, ("* 2", "n < other"), ("* 2 + (self.n > 7)", "n < other"), "Span.twice", "changed", ""),
+        (SPAN, ("* 2", "n < other"), ("* 2", "other > n"), "Span.before", "undecided", ""),
+        (SPAN, ("* 2", "n < other"), ("* 2", "n <= other"), "Span.__lt__", "changed", ""),
+        # What is known by its name is compared.
+        (NAMED, ("len if x > 3 else sum",), ("sum if x <= 3 else len",), "f", "unchanged", ""),
+        (NAMED, ("len if x > 3 else sum",), ("len if x > 3 else max",), "f", "changed", ""),
+        (NAMED, ("x if x > 3 else NotImplemented",), ("NotImplemented if x <= 3 else x",), "f", "unchanged", ""),
+        (NAMED, ("int if x > 3 else str",), ("str if x <= 3 else int",), "f", "unchanged", ""),
+        (NAMED, ("int if x > 3 else str",), ("int if x > 4 else str",), "f", "changed", ""),
+        (NAMED, ("itemgetter(1) if x > 3 else len",), ("itemgetter(0) if x > 3 else len",), "f", "changed", ""),
+        # What annotations alone name is not asked for.
+        (TYPED, ("K = int", "found: K = x"), ("K = float", "found = x"), "f", "unchanged", ""),
+        (TYPED, ("K = int", "found: K = x"), ("K = int", "found: K = x + (x == 7)"), "f", "changed", ""),
+        (TYPED, ("K = 1", "found = x or K"), ("K = 2", "found = x or K"), "f", "changed", ""),
+        (
+            TYPED,
+            ("K = 1", f"found = K if {UNMET} else x"),
+            ("K = 2", f"found = K if {UNMET} else x"),
+            "f",
+            "undecided",
+            "",
+        ),
+    ],
+)
+def test_what_counts_and_what_is_reached_decides(
+    text: str, old: tuple[object, ...], new: tuple[object, ...], name: str, verdict: str, shown: str, tmp_path: Path
+) -> None:
+    report = compare(tmp_path, text.format(*old), text.format(*new), name, n=300 if text == SPAN else 50)
+    assert report.verdict == verdict, report.statement
+    assert report.n_differing == 0 or verdict == "changed"
+    said = [*(change.arguments for change in report.changes), *(doubt.why for doubt in report.undecided)]
+    assert any(shown in each for each in said) or not shown
+
+
+def test_a_branch_that_is_gone_has_to_be_reached_too(tmp_path: Path) -> None:
+    old = RARE.format("'a'", "x")
+    new = old.replace("    if x * x - 1000003 * x == 987654321987:\n        return 'a'\n", "")
+    assert "return 'a'" in compare(tmp_path, old, new).undecided[0].why
 
 
 KEPT = """
@@ -320,89 +352,15 @@ def test_what_earlier_calls_left_behind_is_no_change_of_a_call(
     assert all(change.outcomes[0] != change.outcomes[1] for change in report.changes)
 
 
-SPAN = """
-class Span:
-    def __init__(self, n: int):
-        if n % 3:
-            raise ValueError(n)
-        self.n = n
-
-    def __lt__(self, other):
-        return _less(self.n, other)
-
-    def twice(self) -> int:
-        return self.n {}
-
-    def before(self, other: int) -> bool:
-        return other * other - 1000003 * other == 987654321987 and self < abs(other)
-
-
-def _less(n, other):
-    return {}
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "name", "verdict"),
-    [
-        (("* 2", "n < other"), ("+ self.n", "other > n"), "Span.twice", "unchanged"),
-        (("* 2", "n < other"), ("* 2 + (self.n > 7)", "n < other"), "Span.twice", "changed"),
-        (("* 2", "n < other"), ("* 2", "other > n"), "Span.before", "undecided"),
-        (("* 2", "n < other"), ("* 2", "n <= other"), "Span.__lt__", "changed"),
-    ],
-    ids=["operator of another method", "method", "operator in it", "operator"],
-)
-def test_methods_that_only_operators_call_count_where_an_operator_may_call_them(
-    old: tuple[str, str], new: tuple[str, str], name: str, verdict: str, tmp_path: Path
-) -> None:
-    report = compare(tmp_path, SPAN.format(*old), SPAN.format(*new), name, n=300)
-    assert report.verdict == verdict, report.statement
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        ("len if x > 3 else sum", "sum if x <= 3 else len", "unchanged"),
-        ("len if x > 3 else sum", "len if x > 3 else max", "changed"),
-        ("x if x > 3 else NotImplemented", "NotImplemented if x <= 3 else x", "unchanged"),
-        ("int if x > 3 else str", "str if x <= 3 else int", "unchanged"),
-        ("int if x > 3 else str", "int if x > 4 else str", "changed"),
-        ("itemgetter(1) if x > 3 else len", "itemgetter(0) if x > 3 else len", "changed"),
-    ],
-)
-def test_what_is_known_by_its_name_is_compared(old: str, new: str, verdict: str, tmp_path: Path) -> None:
-    text = "from operator import itemgetter\n\n\ndef f(x: int):\n    return {}\n"
-    report = compare(tmp_path, text.format(old), text.format(new))
-    assert report.verdict == verdict, report.statement
-
-
 @pytest.mark.parametrize("name", ["__init__", "use"])
 def test_a_package_takes_its_own_modules_from_itself(name: str, tmp_path: Path) -> None:
     text = "from . import keys\n\n\ndef f(x: int):\n    return keys.key(x)\n"
     old, new = (
-        package(tmp_path / which, **{"use": text, "__init__": text, "keys": f"def key(x):\n    return {body}\n"})
-        for which, body in (("old", "x * 2"), ("new", "x + x + (x == 7)"))
+        {"use": text, "__init__": text, "keys": f"def key(x):\n    return {body}\n"}
+        for body in ("x * 2", "x + x + (x == 7)")
     )
-    report = diff(load_version(f"{old}/{name}.py::f"), load_version(f"{new}/{name}.py::f"), DiffOptions(n=50))
+    report = compare_packages(tmp_path, f"{name}.py::f", old, new)
     assert [change.arguments for change in report.changes] == ["(7,)"], report.statement
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        (("K = int", "found: K = x"), ("K = float", "found = x"), "unchanged"),
-        (("K = int", "found: K = x"), ("K = int", "found: K = x + (x == 7)"), "changed"),
-        (("K = 1", "found = x or K"), ("K = 2", "found = x or K"), "changed"),
-        (("K = 1", f"found = K if {UNMET} else x"), ("K = 2", f"found = K if {UNMET} else x"), "undecided"),
-    ],
-    ids=["alias", "value", "constant", "constant not read"],
-)
-def test_what_annotations_alone_name_is_not_asked_for(
-    old: tuple[str, str], new: tuple[str, str], verdict: str, tmp_path: Path
-) -> None:
-    text = "{}\nL = list[K]\n\n\ndef f(x: int, n: int) -> 'L':\n    {}\n    return found\n"
-    report = compare(tmp_path, text.format(*old), text.format(*new))
-    assert report.verdict == verdict, report.statement
 
 
 @pytest.mark.parametrize(
@@ -412,8 +370,8 @@ def test_what_annotations_alone_name_is_not_asked_for(
 def test_of_an_import_only_the_names_that_are_used_count(body: str, verdict: str, tmp_path: Path) -> None:
     use = f"from .places import far, near\n\n\ndef f(x: int):\n    return {body}\n"
     places = "def near(x):\n    return x\n\n\ndef far(x):\n    return x * {}\n"
-    old, new = (package(tmp_path / str(n), use=use, places=places.format(n)) for n in (2, 3))
-    report = diff(load_version(f"{old}/use.py::f"), load_version(f"{new}/use.py::f"), DiffOptions(n=50))
+    old, new = ({"use": use, "places": places.format(n)} for n in (2, 3))
+    report = compare_packages(tmp_path, "use.py::f", old, new)
     assert (report.verdict, report.n > 0) == (verdict, verdict == "changed"), report.statement
 
 
@@ -491,12 +449,10 @@ class Thrice(Base):
 def test_what_other_modules_add_to_a_registry_belongs_to_what_looks_it_up(
     changed: tuple[int, ...], name: str, arguments: list[str], importing: str, tmp_path: Path
 ) -> None:
-    places = []
-    for which, numbers in (("old", (1, 1, 1)), ("new", changed)):
-        texts = {"registry": REGISTRY, "use": USER, "adding": ADDING.format(*numbers)}
-        texts[importing] = f"from . import adding\n{texts.get(importing, '')}"
-        places.append(load_version(f"{package(tmp_path / which, **texts)}/{name}"))
-    report = diff(*places, DiffOptions(n=50))
+    texts = {"registry": REGISTRY, "use": USER}
+    texts[importing] = f"from . import adding\n{texts.get(importing, '')}"
+    old, new = ({**texts, "adding": ADDING.format(*numbers)} for numbers in ((1, 1, 1), changed))
+    report = compare_packages(tmp_path, name, old, new)
     assert [change.arguments for change in report.changes] == arguments, report.statement
     assert bool(report.n) == bool(arguments)
 
@@ -534,13 +490,12 @@ def test_a_class_that_is_imported_for_its_annotation_alone_is_known_unless_the_c
     head = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .models import User\n\n\n"
     models = "class User:\n    def __init__(self, age: int):\n        self.age = age\n"
     code = head + "def adult(u: 'User'):\n    return u.age >= 18\n"
-    old = package(tmp_path / "old", models=models, m=code)
-    new = package(tmp_path / "new", models=models, m=code.replace(">=", ">"))
-    report = diff(load_version(f"{old}/m.py::adult"), load_version(f"{new}/m.py::adult"))
-    assert report.changes[0].call == "adult(User(18))"
-    new = package(tmp_path / "new", models=models, m=code.replace("u.age >=", "isinstance(u, User) and u.age >="))
-    report = diff(load_version(f"{old}/m.py::adult"), load_version(f"{new}/m.py::adult"))
-    assert report.verdict != "unchanged"
+    old, strict, needing = (
+        {"models": models, "m": code.replace("u.age >=", new)}
+        for new in ("u.age >=", "u.age >", "isinstance(u, User) and u.age >=")
+    )
+    assert compare_packages(tmp_path, "m.py::adult", old, strict, n=600).changes[0].call == "adult(User(18))"
+    assert compare_packages(tmp_path, "m.py::adult", old, needing, n=600).verdict != "unchanged"
 
 
 def test_a_guess_in_place_of_an_annotation_that_is_not_understood_is_told(tmp_path: Path) -> None:

@@ -50,99 +50,6 @@ class Box:
 def boxed(x):
     return Box(x).show()
 '''
-EDITS = {
-    "nothing": ("", "", ""),
-    "a comment": ("    return x + LIMIT", "    # why\n    return (x + LIMIT)", ""),
-    "a docstring": ('"""Help."""', '"""Help others."""', ""),
-    "a docstring gone": ('    """Help."""\n', "", ""),
-    "a helper": ("x + LIMIT", "x - LIMIT", "helper user"),
-    "a constant": ("LIMIT = 5", "LIMIT = 7", "helper user"),
-    "an unused constant": ("OTHER = 6", "OTHER = 7", ""),
-    "an import": ("import math", "import cmath as math", "alone"),
-    "an unused import": ("import os", "import sys", ""),
-    "a body": ("math.floor", "math.ceil", "alone"),
-    "a method": ("self.size + x", "self.size - x", "Box._sum Box.add boxed"),
-    "init": ("self.size = size", "self.size = size + 1", "Box.__init__ Box._sum Box.add Box.show boxed"),
-    "a field": ("unit = 1", "unit = 2", "Box.__init__ Box._sum Box.add Box.show boxed"),
-    "a class docstring": ("A box", "The box", ""),
-    "a default": ("def user(x):", "def user(x=1):", "user"),
-}
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return repository(tmp_path_factory.mktemp("git") / "repo", {"mod.py": MODULE})
-
-
-@pytest.mark.parametrize("edit", sorted(EDITS))
-def test_an_edit_changes_what_uses_it(there: Path, edit: str) -> None:
-    old, new, expected = EDITS[edit]
-    assert old in MODULE
-    write(there, {"mod.py": MODULE.replace(old, new) if old else MODULE})
-    found = changed_functions("HEAD", None, folder=there).functions
-    assert " ".join(sorted(change.entry_point for change in found)) == expected
-    assert {change.kind for change in found} <= {"changed"}
-
-
-def test_added_removed_moved_and_left_out(tmp_path: Path) -> None:
-    there = repository(
-        tmp_path / "repo",
-        {
-            "a.py": "def f(x):\n    return x\n\n\ndef g(x):\n    return x\n",
-            "b.py": MODULE,
-            "tests/t.py": "def f(x): ...\n",
-        },
-        {"a.py": "def f(x):\n    return x\n\n\ndef h(x):\n    return x\n", "test_b.py": "def f(x): ...\n"},
-    )
-    git(there, "mv", "b.py", "c.py")
-    commit(there, {"c.py": MODULE.replace("math.floor", "math.ceil"), "tests/t.py": "def f(x):\n    return 1\n"})
-    found = changed_functions("HEAD~2", "HEAD", folder=there).functions
-    assert [(c.path, c.entry_point, c.kind, c.old_path) for c in found] == [
-        ("a.py", "h", "added", ""),
-        ("a.py", "g", "removed", "a.py"),
-        ("c.py", "alone", "changed", "b.py"),
-    ]
-    assert not changed_functions("HEAD", None, folder=there).functions
-
-
-def test_paths_narrow_it_from_the_current_folder(tmp_path: Path) -> None:
-    one, other = "def f(x):\n    return 1\n", "def f(x):\n    return 2\n"
-    there = repository(tmp_path / "repo", {"a/x.py": one, "a/y.py": one, "ab/x.py": one}, {})
-    write(there, {"a/x.py": other, "a/y.py": other, "ab/x.py": other, "a/new.py": one, "a/ignored.py": one})
-    write(there, {".gitignore": "ignored.py\n"})
-
-    def paths(*chosen: str, folder: Path = there) -> list[str]:
-        return [change.path for change in changed_functions("HEAD", None, chosen, folder=folder).functions]
-
-    assert paths() == ["a/new.py", "a/x.py", "a/y.py", "ab/x.py"]
-    assert paths("a") == paths("a/") == paths(".", folder=there / "a") == ["a/new.py", "a/x.py", "a/y.py"]
-    assert paths("x.py", "../ab", folder=there / "a") == ["a/x.py", "ab/x.py"]
-    for wrong, said in (("nowhere", "neither side has any"), ("/etc", "name one inside"), ("-x", "write ./-x")):
-        with pytest.raises(WrongUsage, match=said):
-            paths(wrong)
-    with pytest.raises(WrongUsage, match="names no commit"):
-        changed_functions("HEAD", "nowhere", folder=there)
-
-
-def test_a_file_that_does_not_parse_is_named(there: Path) -> None:
-    write(there, {"mod.py": MODULE + "def broken(:\n"})
-    found = changed_functions("HEAD", None, folder=there)
-    assert found.functions == ()
-    assert found.unreadable == ("mod.py",)
-
-
-def test_a_long_chain_is_compared_and_a_file_that_is_nested_too_deeply_is_named(tmp_path: Path) -> None:
-    chain = "def code(x):\n    if x == 0:\n        return 0\n" + "".join(
-        f"    elif x == {n}:\n        return {n}\n" for n in range(1, 200)
-    )
-    deep = "def long():\n    return " + " + ".join(["'a'"] * 2000) + "\n"
-    there = repository(tmp_path / "repo", {"a.py": chain, "b.py": deep})
-    write(there, {"a.py": chain.replace("return 7\n", "return 8\n"), "b.py": deep.replace("'a'", "'b'", 1)})
-    found = changed_functions("HEAD", None, folder=there)
-    assert [change.entry_point for change in found.functions] == ["code"]
-    assert found.unreadable == ("b.py",)
-
-
 REGISTERED = """
 from functools import singledispatch
 
@@ -224,24 +131,6 @@ def first():
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ("x + 1", "x - 1", ["_b", "run"]),
-        ('"int"', '"INT"', ["show"]),
-        ('"str"', '"STR"', ["show", "_"]),
-        ("return 2", "return 3", ["Two.stop", "made"]),
-        ("return 3", "return 4", ["Three.wait", "first"]),
-    ],
-)
-def test_what_registers_itself_belongs_to_what_looks_it_up(
-    tmp_path: Path, old: str, new: str, expected: list[str]
-) -> None:
-    top = repository(tmp_path / "repo", {"mod.py": REGISTERED})
-    write(top, {"mod.py": REGISTERED.replace(old, new)})
-    assert [f.entry_point for f in changed_functions("HEAD", None, folder=top).functions] == expected
-
-
 SCOPES = """
 from enum import Enum, auto
 
@@ -288,23 +177,96 @@ Box.colour = 5
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ('","', '";"', ["joined"]),
-        ("LIMIT = 1", "LIMIT = 2", ["limited"]),
-        ("K = 1\nK = 2", "K = 2\nK = 1", ["last"]),
-        ("return 3", "return 4", ["size", "Box.size"]),
-        ("ONE = auto()\n    TWO = auto()", "TWO = auto()\n    ONE = auto()", ["Sort.place"]),
-        ("return 4", "return 5", ["Box.Lid.shut", "Box.size"]),
-        ("colour = 5", "colour = 6", ["Box.size"]),
-    ],
-)
-def test_scopes_order_and_what_stands_below_a_class_count(
-    tmp_path: Path, old: str, new: str, expected: list[str]
-) -> None:
-    top = repository(tmp_path / "repo", {"src/mod.py": SCOPES})
-    (top / "link").symlink_to("src")
-    write(top, {"src/mod.py": SCOPES.replace(old, new)})
-    found = changed_functions("HEAD", None, ["link"], folder=top).functions
-    assert {f.entry_point for f in found} == {*expected}
+EDITS = [
+    (MODULE, "", "", ""),
+    (MODULE, "    return x + LIMIT", "    # why\n    return (x + LIMIT)", ""),
+    (MODULE, '"""Help."""', '"""Help others."""', ""),
+    (MODULE, '    """Help."""\n', "", ""),
+    (MODULE, "x + LIMIT", "x - LIMIT", "helper user"),
+    (MODULE, "LIMIT = 5", "LIMIT = 7", "helper user"),
+    (MODULE, "OTHER = 6", "OTHER = 7", ""),
+    (MODULE, "import math", "import cmath as math", "alone"),
+    (MODULE, "import os", "import sys", ""),
+    (MODULE, "math.floor", "math.ceil", "alone"),
+    (MODULE, "self.size + x", "self.size - x", "Box._sum Box.add boxed"),
+    (MODULE, "self.size = size", "self.size = size + 1", "Box.__init__ Box._sum Box.add Box.show boxed"),
+    (MODULE, "unit = 1", "unit = 2", "Box.__init__ Box._sum Box.add Box.show boxed"),
+    (MODULE, "A box", "The box", ""),
+    (MODULE, "def user(x):", "def user(x=1):", "user"),
+    (REGISTERED, "x + 1", "x - 1", "_b run"),
+    (REGISTERED, '"int"', '"INT"', "show"),
+    (REGISTERED, '"str"', '"STR"', "_ show"),
+    (REGISTERED, "return 2", "return 3", "Two.stop made"),
+    (REGISTERED, "return 3", "return 4", "Three.wait first"),
+    (SCOPES, '","', '";"', "joined"),
+    (SCOPES, "LIMIT = 1", "LIMIT = 2", "limited"),
+    (SCOPES, "K = 1\nK = 2", "K = 2\nK = 1", "last"),
+    (SCOPES, "return 3", "return 4", "Box.size size"),
+    (SCOPES, "ONE = auto()\n    TWO = auto()", "TWO = auto()\n    ONE = auto()", "Sort.place"),
+    (SCOPES, "return 4", "return 5", "Box.Lid.shut Box.size"),
+    (SCOPES, "colour = 5", "colour = 6", "Box.size"),
+]
+
+
+@pytest.mark.parametrize(("module", "old", "new", "expected"), EDITS, ids=[f"{new}"[:30] for _, _, new, _ in EDITS])
+def test_an_edit_changes_what_uses_it(module: str, old: str, new: str, expected: str, tmp_path: Path) -> None:
+    there = repository(tmp_path / "repo", {"src/mod.py": module})
+    (there / "link").symlink_to("src")
+    assert old in module
+    write(there, {"src/mod.py": module.replace(old, new)})
+    found = changed_functions("HEAD", None, ["link"], folder=there).functions
+    assert sorted(change.entry_point for change in found) == sorted(expected.split())
+    assert {change.kind for change in found} <= {"changed"}
+
+
+def test_added_removed_moved_and_left_out(tmp_path: Path) -> None:
+    there = repository(
+        tmp_path / "repo",
+        {
+            "a.py": "def f(x):\n    return x\n\n\ndef g(x):\n    return x\n",
+            "b.py": MODULE,
+            "tests/t.py": "def f(x): ...\n",
+        },
+        {"a.py": "def f(x):\n    return x\n\n\ndef h(x):\n    return x\n", "test_b.py": "def f(x): ...\n"},
+    )
+    git(there, "mv", "b.py", "c.py")
+    commit(there, {"c.py": MODULE.replace("math.floor", "math.ceil"), "tests/t.py": "def f(x):\n    return 1\n"})
+    found = changed_functions("HEAD~2", "HEAD", folder=there).functions
+    assert [(c.path, c.entry_point, c.kind, c.old_path) for c in found] == [
+        ("a.py", "h", "added", ""),
+        ("a.py", "g", "removed", "a.py"),
+        ("c.py", "alone", "changed", "b.py"),
+    ]
+    assert not changed_functions("HEAD", None, folder=there).functions
+
+
+def test_paths_narrow_it_from_the_current_folder(tmp_path: Path) -> None:
+    one, other = "def f(x):\n    return 1\n", "def f(x):\n    return 2\n"
+    there = repository(tmp_path / "repo", {"a/x.py": one, "a/y.py": one, "ab/x.py": one}, {})
+    write(there, {"a/x.py": other, "a/y.py": other, "ab/x.py": other, "a/new.py": one, "a/ignored.py": one})
+    write(there, {".gitignore": "ignored.py\n"})
+
+    def paths(*chosen: str, folder: Path = there) -> list[str]:
+        return [change.path for change in changed_functions("HEAD", None, chosen, folder=folder).functions]
+
+    assert paths() == ["a/new.py", "a/x.py", "a/y.py", "ab/x.py"]
+    assert paths("a") == paths("a/") == paths(".", folder=there / "a") == ["a/new.py", "a/x.py", "a/y.py"]
+    assert paths("x.py", "../ab", folder=there / "a") == ["a/x.py", "ab/x.py"]
+    for wrong, said in (("nowhere", "neither side has any"), ("/etc", "name one inside"), ("-x", "write ./-x")):
+        with pytest.raises(WrongUsage, match=said):
+            paths(wrong)
+    with pytest.raises(WrongUsage, match="names no commit"):
+        changed_functions("HEAD", "nowhere", folder=there)
+
+
+def test_a_long_chain_is_compared_and_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    chain = "def code(x):\n    if x == 0:\n        return 0\n" + "".join(
+        f"    elif x == {n}:\n        return {n}\n" for n in range(1, 200)
+    )
+    deep = "def long():\n    return " + " + ".join(["'a'"] * 2000) + "\n"
+    there = repository(tmp_path / "repo", {"a.py": chain, "b.py": deep, "mod.py": MODULE})
+    write(there, {"a.py": chain.replace("return 7\n", "return 8\n"), "b.py": deep.replace("'a'", "'b'", 1)})
+    write(there, {"mod.py": MODULE.replace("x + LIMIT", "x +")})
+    found = changed_functions("HEAD", None, folder=there)
+    assert [change.entry_point for change in found.functions] == ["code"]
+    assert found.unreadable == ("b.py", "mod.py")
