@@ -55,10 +55,10 @@ def _pair(old: Version, new: Version, options: DiffOptions, *, whole: bool) -> P
 
 def _difference(pair: Pair) -> str:
     """Return the diff of the functions; where these are the same, of what they rest on."""
-    texts = [pair.old.text, pair.new.text]
-    if texts[0] == texts[1]:
-        texts = [functions_text(bundle.definitions) for bundle in pair.bundles]
-    return unified_diff(texts[0], texts[1], ("old", "new"))
+    old, new = pair.old.text, pair.new.text
+    if old == new:
+        old, new = (functions_text(bundle.definitions) for bundle in pair.bundles)
+    return unified_diff(old, new, ("old", "new"))
 
 
 def _pinned(pair: Pair, options: DiffOptions) -> Found:
@@ -125,11 +125,8 @@ def judged(pair: Pair, options: DiffOptions, found: Found, *, difference: str) -
     """Return the report of what was found; ``difference`` is empty where both are the same program."""
     doubts = () if not difference else tuple(Undecided(why=why, remedy=remedy) for why, remedy in _doubts(pair, found))
     unexpected = [change for change in found.changes if not change.expected]
-    verdict: DiffVerdict = "unchanged"
-    if unexpected or found.failed:
-        verdict = "changed"
-    elif doubts and not found.changes:
-        verdict = "undecided"
+    is_open = bool(doubts) and not found.changes
+    verdict: DiffVerdict = "changed" if unexpected or found.failed else "undecided" if is_open else "unchanged"
     n = len(found.rows)
     target = pair.targets[1]
     return DiffReport(
@@ -201,10 +198,10 @@ def _opaque(found: Found) -> str:
 
 
 def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same: bool) -> str:
-    if same and not found.failed:
-        return "Both versions are the same program, up to formatting, comments and docstrings."
     if found.failed:
         return "The new version does not do what --expect says."
+    if same:
+        return "Both versions are the same program, up to formatting, comments and docstrings."
     if verdict == "changed":
         return f"Behaviour changed: the versions differ on {found.n_differing} of {len(found.rows)} inputs."
     if verdict == "undecided":
@@ -215,7 +212,7 @@ def _statement(verdict: str, found: Found, doubts: Sequence[Undecided], *, same:
 
 
 def _next_step(verdict: str, found: Found, doubts: Sequence[Undecided]) -> str:
-    if doubts and verdict == "undecided":
+    if verdict == "undecided":
         return doubts[0].remedy
     if found.failed:
         return "correct the new version, or the expectation"

@@ -8,6 +8,7 @@ import math
 import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from difftrust.search.dictionary import mine_constants
@@ -77,20 +78,10 @@ def _in_turn(streams: Iterable[Iterable[_Constant]]) -> list[_Constant]:
 
 def _whole(line: str) -> str:
     """Return a line as something that parses: the head of a block gets a body."""
-    for text in (
-        line,
-        f"{line}\n    pass",
-        f"if 1:\n    pass\n{line}\n    pass",
-        f"try:\n    pass\n{line}\n    pass",
-        f"({line}",
-        f"{{{line}}}",
-    ):
-        if parsed(text) is not None:
-            return text
-    for end in range(len(line), 0, -1):
-        if parsed(line[:end]) is not None:
-            return line[:end]
-    return ""
+    heads = ("", "if 1:\n    pass\n", "try:\n    pass\n")
+    shorter = (line[:end] for end in range(len(line), 0, -1))
+    tries = itertools.chain([line], (f"{head}{line}\n    pass" for head in heads), [f"({line}", f"{{{line}}}"], shorter)
+    return next((text for text in tries if parsed(text) is not None), "")
 
 
 def _around_text(text: str) -> Iterator[str]:
@@ -111,13 +102,10 @@ def directed_inputs(seeds: Sequence[str], lines: Sequence[str], *, most: int) ->
         _combined(arguments, [*texts, *_TEXTS], [*numbers, *_INTS, *_FLOATS], most=most),
     ]
     found: dict[str, None] = {}
-    for made in itertools.chain.from_iterable(itertools.zip_longest(*streams)):
-        if made is None:
-            continue
-        try:
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*streams))
+    for made in (each for each in turns if each is not None):
+        with suppress(BadText, RecursionError):
             found[write_literal(made)] = None
-        except (BadText, RecursionError):
-            continue
         if len(found) >= most:
             break
     return list(found)

@@ -40,12 +40,12 @@ def program_of(function: Function, *, name: str) -> str:
     plain = _plain(function)
     owner = _owner(plain)
     text = _add(owner or plain, parts)
-    own = owner.__name__ if owner else plain.__name__
-    asked = name.partition(".")[0] if owner else name.rpartition(".")[2]
+    own, last = (owner or plain).__name__, name.rpartition(".")[2]
+    asked = name.partition(".")[0] if owner else last
     alias = [] if own == asked else [f"{asked} = {own}"]
-    if owner and name.rpartition(".")[2] != plain.__name__:
-        alias.append(f"{asked}.{name.rpartition('.')[2]} = {asked}.{plain.__name__}")
-    return "\n".join([*[part for part in parts.values() if part], text, *alias]) + "\n"
+    if owner and last != plain.__name__:
+        alias.append(f"{asked}.{last} = {asked}.{plain.__name__}")
+    return "\n".join([*filter(None, parts.values()), text, *alias]) + "\n"
 
 
 def _plain(function: Any) -> Any:

@@ -76,24 +76,23 @@ def filled_by(function: ast.AST) -> set[str]:
     given = {n.arg for n in nodes if isinstance(n, ast.arg)} | {n.name for n in nodes if isinstance(n, DEFINED)}
     found: set[str] = set()
     for node in nodes:
-        places: list[ast.expr] = []
-        kept: list[ast.expr] = []
         match node:
-            case ast.Assign(targets=targets, value=value):
-                places, kept = [t for t in targets if not isinstance(t, ast.Name)], [value]
-            case ast.Call(func=ast.Attribute(value=place, attr=attr), args=args) if attr in _ADDS:
-                inner = isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute)
-                places, kept = [place.func if inner else place], args  # type: ignore[attr-defined]
+            case ast.Assign(targets=places, value=value):
+                places, kept = [place for place in places if not isinstance(place, ast.Name)], [value]
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute() as place), attr=attr), args=kept) | (
+                ast.Call(func=ast.Attribute(value=place, attr=attr), args=kept)
+            ) if attr in _ADDS:
+                places = [place]
+            case _:
+                continue
         if any(isinstance(n, ast.Name) and n.id in given for part in kept for n in _held(part, given)):
-            found |= {root_of(place) for place in places} - {""}
-    return found - given
+            found |= {root_of(place) for place in places}
+    return found - given - {""}
 
 
 def bases_of(statement: ast.stmt) -> list[ast.expr]:
     """Return what makes a class: those that it inherits from, and its metaclass."""
-    if not isinstance(statement, ast.ClassDef):
-        return []
-    return [*statement.bases, *_metaclass(statement)]
+    return [*statement.bases, *_metaclass(statement)] if isinstance(statement, ast.ClassDef) else []
 
 
 def _metaclass(statement: ast.ClassDef) -> list[ast.expr]:

@@ -154,8 +154,7 @@ class _Uses:
             self._count(node)
 
     def _vote(self, node: ast.expr, kind: str) -> None:
-        path = self._path(node)
-        if path is not None:
+        if path := self._path(node):
             self.votes[path][kind] += 1
 
     def _path(self, node: ast.expr, *steps: str) -> Path | None:
@@ -211,10 +210,8 @@ class _Uses:
         match node:
             case ast.Call():
                 self._count_call(node)
-            case ast.Attribute(value=value, attr=attr):
-                kind = BY_METHOD.get(attr)
-                if kind:
-                    self._vote(value, kind)
+            case ast.Attribute(value=value, attr=attr) if attr in BY_METHOD:
+                self._vote(value, BY_METHOD[attr])
             case ast.Subscript(value=value, slice=ast.Constant(value=str())):
                 self._vote(value, "dict")
             case ast.Subscript(value=value, slice=inside):
@@ -258,8 +255,7 @@ class _Uses:
     def _count_arithmetic(self, node: ast.BinOp | ast.AugAssign) -> None:
         left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
         for one, other in ((left, right), (right, left)):
-            kind = _vote_of_operand(node.op, other)
-            if kind:
+            if kind := _vote_of_operand(node.op, other):
                 for part in _terms(one) if kind == "float" else [one]:
                     self._vote(part, kind)
 
