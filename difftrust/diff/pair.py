@@ -238,10 +238,10 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
             known[parameter.name] = _union([ast.unparse(found), *said])
             notes.append(f"{parameter.name}: {ast.unparse(known[parameter.name])}, {how}")
             continue
-        first = _known_among(classes_like(parameter.name, functions, loading), loading)
+        first = loading.known(classes_like(parameter.name, functions, loading))
         first += [_open(ast.unparse(found), how)] if found is not None and loading.is_known(found) else []
         likely = ["int", "str"] if parameter.variadic and not first else first
-        options = list(dict.fromkeys([*likely, *said, *_known_among(MIX, loading)]))
+        options = list(dict.fromkeys([*likely, *said, *loading.known(MIX)]))
         guesses[parameter.name] = _Guess(options=options, said=said, is_sound=bool(first))
     chosen = _tried(loading, known, guesses, answers, seed=seed) if guesses else {}
     for name, kinds in chosen.items():
@@ -255,10 +255,6 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
         guessed=frozenset(chosen),
         notes=tuple(notes),
     )
-
-
-def _known_among(kinds: Sequence[str], loading: Loading) -> list[str]:
-    return [kind for kind in kinds if loading.is_known(expression(kind))]
 
 
 def classes_like(name: str, functions: Sequence[Function], loading: Loading) -> list[str]:
@@ -300,15 +296,15 @@ def _tried(
         kinds = {name: _pick(number, guess.options, generator) for name, guess in guesses.items()}
         tries += [(kinds, text) for text in _inputs(loading, known, kinds, seed=number)]
     returned = answers([text for _, text in tries])
-    good: dict[str, Counter[str]] = {name: Counter() for name in guesses}
-    all_of: dict[str, Counter[str]] = {name: Counter() for name in guesses}
+    tried, good = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for (kinds, text), answered in zip(tries, returned, strict=True):
-        if _is_empty(text):  # nothing is done with an empty list, whatever it might hold
-            continue
-        for name, kind in kinds.items():
-            all_of[name][kind] += 1
-            good[name][kind] += answered
-    return {name: _kept(guess, good[name], all_of[name]) for name, guess in guesses.items()}
+        if not _is_empty(text):  # nothing is done with an empty list, whatever it might hold
+            tried.update(kinds.items())
+            good.update(kinds.items() if answered else ())
+    return {
+        name: _kept(guess, {k: good[name, k] / tried[name, k] for k in guess.options if good[name, k]})
+        for name, guess in guesses.items()
+    }
 
 
 def _pick(number: int, options: Sequence[str], generator: random.Random) -> str:
@@ -317,11 +313,11 @@ def _pick(number: int, options: Sequence[str], generator: random.Random) -> str:
     return options[0] if generator.random() < 0.4 else generator.choice(options)
 
 
-def _kept(guess: _Guess, good: Counter[str], tried: Counter[str]) -> list[str]:
-    rates = {kind: good[kind] / tried[kind] for kind in guess.options if good[kind]}
+def _kept(guess: _Guess, rates: Mapping[str, float]) -> list[str]:
+    """Return the kinds that stay; ``rates``: the share of the inputs of each that is answered, of those with any."""
     first = guess.options[0]
     if guess.is_sound and rates.get(first, 0.0) >= _ENOUGH:
-        return list(dict.fromkeys([first, *(kind for kind in guess.said if good[kind])]))
+        return list(dict.fromkeys([first, *(kind for kind in guess.said if kind in rates)]))
     best = max(rates.values(), default=0.0)
     return [kind for kind in guess.options if rates.get(kind, 0.0) >= best / 3][:_KEPT]
 

@@ -282,7 +282,11 @@ class Loading:
 
     def asked(self, name: str, functions: Iterable[ast.AST]) -> list[str]:
         """Return the kinds that functions ask a parameter for and that are known here, as annotations."""
-        return [kind for kind in asked_kinds(name, functions) if self.is_known(expression(kind))]
+        return self.known(asked_kinds(name, functions))
+
+    def known(self, kinds: Iterable[str]) -> list[str]:
+        """Return those annotations that can be resolved among the names of the file."""
+        return [kind for kind in kinds if self.is_known(expression(kind))]
 
     def guess(self, parameter: Parameter) -> tuple[ast.expr | None, str]:
         """Return a type for a parameter without annotation, and where it comes from."""
