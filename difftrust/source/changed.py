@@ -195,12 +195,12 @@ def _attributes_in(method: ast.stmt) -> set[str]:
 
 def _moved(one: Mapping[str, _File], other: Mapping[str, _File]) -> dict[str, str]:
     """Return for new files that are old ones under another name what that was."""
-    gone, found = [path for path in one if path not in other], dict[str, str]()
+    found: dict[str, str] = {}
     for path in (path for path in other if path not in one):
-        shares = [(_alike(one[was], other[path]), was) for was in gone if was not in found.values()]
-        best = max(shares, default=(0.0, ""))
-        if best[0] >= _ALIKE:
-            found[path] = best[1]
+        gone = [was for was in one if was not in other and was not in found.values()]
+        share, was = max(((_alike(one[was], other[path]), was) for was in gone), default=(0.0, ""))
+        if share >= _ALIKE:
+            found[path] = was
     return found
 
 
@@ -212,9 +212,10 @@ def _compared(path: str, was: str, one: _File | None, other: _File | None) -> It
     if (one and one.tree is None) or (other and other.tree is None):
         return
     before, after = one.targets if one else {}, other.targets if other else {}
-    for name in dict.fromkeys((*after, *before)):
-        kind: Kind = "added" if name not in before else "changed" if name in after else "removed"
-        if one and other and kind == "changed" and one.digest(name) == other.digest(name):
-            continue
-        where, old_path = was if kind == "removed" else path, "" if kind == "added" else was
-        yield ChangedFunction(path=where, entry_point=name, kind=kind, old_path=old_path)
+    for name in after | before:
+        if name not in before:
+            yield ChangedFunction(path=path, entry_point=name, kind="added", old_path="")
+        elif name not in after:
+            yield ChangedFunction(path=was, entry_point=name, kind="removed", old_path=was)
+        elif one and other and one.digest(name) != other.digest(name):
+            yield ChangedFunction(path=path, entry_point=name, kind="changed", old_path=was)

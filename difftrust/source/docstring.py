@@ -48,8 +48,7 @@ def types_in(docstring: str, names: Sequence[str]) -> dict[str, ast.expr]:
     """Return the types that a docstring gives to parameters, in the style of Google, numpy or Sphinx."""
     found: dict[str, ast.expr] = {}
     for name, text in _typed(docstring):
-        spelled = type_of(text) if name in names and name not in found else None
-        if spelled is not None:
+        if name in names and name not in found and (spelled := type_of(text)) is not None:
             found[name] = spelled
     return found
 
@@ -123,7 +122,7 @@ def exceptions_in(docstring: str, own: set[str]) -> frozenset[str]:
             raising = _RAISING.search(before) or _RAISING.search(after[:30])
             if (raising or _WHEN.match(after.lstrip())) and not _NEGATED.search(_last_words(before)):
                 found.add(match[1])
-    return frozenset(name.rpartition(".")[2] for name in found if _is_exception(name.rpartition(".")[2], own))
+    return frozenset(name for name in (each.rpartition(".")[2] for each in found) if _is_exception(name, own))
 
 
 def _last_words(text: str) -> str:

@@ -266,18 +266,18 @@ def mine_calls(target: Target) -> Calls:
 
 def _content(path: Path) -> bytes:
     with suppress(OSError):
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= _MAX_FILE else b""
+        if path.is_file() and path.stat().st_size <= _MAX_FILE:
+            return path.read_bytes()
     return b""
 
 
 def _files(path: Path) -> Iterator[Path]:
     """Iterate over the function's file, the tests around it, and its package."""
     yield path
-    folder = path.resolve().parent
     own = path.resolve()
+    folder = package = own.parent
     near = sorted(folder.glob("test_*.py")) + sorted(folder.glob("*_test.py"))
     tests: list[Path] = []
-    package = folder
     for level in [folder, *folder.parents][:4]:
         tests += [level / name for name in ("tests", "test") if (level / name).is_dir()]
         if (level / "__init__.py").is_file():

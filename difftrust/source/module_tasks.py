@@ -79,6 +79,8 @@ class _Module(Definitions):
         signature = names_of(function.args, function.returns)
         asked = [s for s in self._rests_on(signature) if s not in self._tasks] + self._constants(described)
         preamble = [s for s in self.body if isinstance(s, IMPORTS) or s in asked]
+        used = [*self._rests_on(self._names_of(function)), function]
+        needed = [s for s in self.body if s in used]
         task = entry.task(
             benchmark=benchmark,
             task_id=name,
@@ -86,7 +88,7 @@ class _Module(Definitions):
             signature=signature_of(function),
             description=described,
             seed_inputs=tuple(dict.fromkeys(told)),
-            reference=self._reference(function, preamble) if is_written(function.body) else None,
+            reference=_unparsed([s for s in needed if s not in preamble]) if is_written(function.body) else None,
             preamble=_unparsed(preamble),
             domain=self._domain(entry),
             public_inputs=tuple(dict.fromkeys(told)),
@@ -125,10 +127,6 @@ class _Module(Definitions):
         moved = copy.deepcopy(function)
         moved.name = name
         return _unparsed([*(s for s in self._rests_on(names_of(function)) if s is not function), moved])
-
-    def _reference(self, function: Function, preamble: list[ast.stmt]) -> str:
-        needed = [*self._rests_on(self._names_of(function)), function]
-        return _unparsed([s for s in self.body if s in needed and s not in preamble])
 
     def _rests_on(self, names: set[str]) -> list[ast.stmt]:
         return self.needed(names, reads=self._names_of)

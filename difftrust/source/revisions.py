@@ -150,7 +150,8 @@ def unpacked(revision: str, *, folder: Path) -> Iterator[Path]:
     revision names no commit, BadStub where its files cannot be taken.
     """
     commit = commit_of(folder, revision)
-    wanted = [blob for blob in list_blobs(folder, commit) if _is_wanted(blob)]
+    blobs = (blob for blob in list_blobs(folder, commit) if blob.size <= MAX_FILE)
+    wanted = [blob for blob in blobs if blob.path.endswith(_KINDS) or blob.path.rpartition("/")[2] in PROJECT]
     total = sum(blob.size for blob in wanted)
     if total > MAX_ALL:
         raise BadStub(
@@ -168,10 +169,6 @@ def unpacked(revision: str, *, folder: Path) -> Iterator[Path]:
                 why = e.strerror or e
                 raise BadStub(f"expected to copy {blob.path!r} of {revision}, it cannot be written: {why}") from None
         yield scratch
-
-
-def _is_wanted(blob: Blob) -> bool:
-    return (blob.path.endswith(_KINDS) or blob.path.rpartition("/")[2] in PROJECT) and blob.size <= MAX_FILE
 
 
 @contextmanager
