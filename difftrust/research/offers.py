@@ -39,14 +39,27 @@ class Offers:
         return self.fitted.usd_per_1000 if self.market.by_price else self.fitted.programs
 
     def cheapest(self, *, detection: float | None, false_alarms: float | None) -> int | None:
-        """Return the place of the policy that ``cheapest`` chooses on the first half."""
-        return cheapest(
-            self.fitted,
-            self.costs,
-            detection=detection,
-            false_alarms=false_alarms,
-            is_lower_bound=self.bought_is_lower_bound,
-        )
+        """Return the place of the cheapest policy that on the first half detects so much at no more false alarms.
+
+        One of which only a lower bound of the price is known is cheaper than no other: it is returned only where no
+        other will do. Where none detects so much, or ``detection`` is None: the cheapest whose detection is CLOSE to
+        the largest one at no more false alarms. None where no policy with a known price has so few. Raises WrongUsage
+        unless both shares lie in [0, 1].
+        """
+        for name, share in (("detection", detection), ("false alarms", false_alarms)):
+            if share is not None and not 0 <= share <= 1:
+                raise WrongUsage(f"a share of {name} lies in [0, 1], got {share:g}")
+        fitted, costs, most = self.fitted, self.costs, 1.0 if false_alarms is None else false_alarms
+        with np.errstate(invalid="ignore"):
+            allowed = (fitted.false_alarms <= most + _ROUNDING) & ~np.isnan(costs + fitted.detection)
+        if not allowed.any():
+            return None
+        found = float(fitted.detection[allowed].max())
+        wanted = detection if detection is not None and detection <= found + _ROUNDING else found - CLOSE
+        enough = np.flatnonzero(allowed & (fitted.detection >= wanted - _ROUNDING))
+        bounds = self.bought_is_lower_bound[enough]
+        order = np.lexsort((-fitted.detection[enough].round(9), costs[enough].round(9), bounds))
+        return int(enough[order[0]])
 
     def most_careful(self, *, detection: float) -> int | None:
         """Return the place of the policy that detects so much with fewest false alarms, None if none does.
@@ -79,37 +92,6 @@ class Offers:
             if is_last or detection[place] >= so_far + CLOSE:
                 chosen.append(place)
         return chosen
-
-
-def cheapest(
-    fitted: Rates[Floats],
-    costs: Floats,
-    *,
-    detection: float | None,
-    false_alarms: float | None,
-    is_lower_bound: Bools | None = None,
-) -> int | None:
-    """Return the place of the cheapest policy that detects so much at no more false alarms.
-
-    One of which only a lower bound of the price is known is cheaper than no other: it is returned only where no other
-    will do. Where none detects so much, or ``detection`` is None: the cheapest whose detection is CLOSE to the largest
-    one at no more false alarms. None where no policy with a known price has so few. Raises WrongUsage unless both
-    shares lie in [0, 1].
-    """
-    for name, share in (("detection", detection), ("false alarms", false_alarms)):
-        if share is not None and not 0 <= share <= 1:
-            raise WrongUsage(f"a share of {name} lies in [0, 1], got {share:g}")
-    most = 1.0 if false_alarms is None else false_alarms
-    with np.errstate(invalid="ignore"):
-        allowed = (fitted.false_alarms <= most + _ROUNDING) & ~np.isnan(costs + fitted.detection)
-    if not allowed.any():
-        return None
-    found = float(fitted.detection[allowed].max())
-    wanted = detection if detection is not None and detection <= found + _ROUNDING else found - CLOSE
-    enough = np.flatnonzero(allowed & (fitted.detection >= wanted - _ROUNDING))
-    bounds = np.zeros(len(costs), dtype=bool) if is_lower_bound is None else is_lower_bound
-    order = np.lexsort((-fitted.detection[enough].round(9), costs[enough].round(9), bounds[enough]))
-    return int(enough[order[0]])
 
 
 def make_offers(market: Market) -> Offers:

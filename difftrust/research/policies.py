@@ -96,8 +96,6 @@ class Score:
     usd: Floats
     """For how much; NaN where a price is not known."""
     usd_is_lower_bound: bool = False
-    bought_is_lower_bound: bool = False
-    """Whether it is one even without the checked program, which all policies have."""
 
     def rates(self, tasks: Bools) -> "Rates[float]":
         """Return the rates over the tasks chosen; NaN where nothing defines one."""
@@ -250,7 +248,6 @@ def _together(evidence: Evidence, policy: Policy, others: Votes, own: Votes) -> 
     def per_task(values: NDArray[Any]) -> Floats:
         return np.bincount(evidence.task, evidence.share * values, minlength=n_tasks).astype(np.float64)
 
-    bought = bought_coders(evidence, policy)
     return Score(
         policy=policy,
         erroneous=per_task(evidence.wrong.astype(np.float64)),
@@ -258,8 +255,7 @@ def _together(evidence: Evidence, policy: Policy, others: Votes, own: Votes) -> 
         false_alarm=per_task(~evidence.wrong * alarm),
         programs=1 + per_task(programs),
         usd=evidence.usd[evidence.checked] + per_task(usd),
-        usd_is_lower_bound=not evidence.at_least.isdisjoint({evidence.checked, *bought}),
-        bought_is_lower_bound=not evidence.at_least.isdisjoint(bought),
+        usd_is_lower_bound=not evidence.at_least.isdisjoint({evidence.checked, *bought_coders(evidence, policy)}),
     )
 
 

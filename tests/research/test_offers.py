@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from difftrust.research.offers import Offers, cheapest, make_offers
+from difftrust.research.offers import Offers, make_offers
 from difftrust.research.policies import Rates, score
 from difftrust.research.price_list import Market, has_price, open_market
 from difftrust_core.exceptions import WrongUsage
@@ -15,10 +15,12 @@ from tests.research.test_price_list import CHECKED, market, pool, with_lower_bou
 RATES = ("detection", "false_alarms", "programs", "usd_per_1000")
 
 
-def rated(*rows: tuple[float, float, float]) -> tuple[Rates, np.ndarray]:
-    """Return policies by (detection, false alarms, dollars)."""
+def offers_of(*rows: tuple[float, float, float], bounds: tuple[bool, ...] = ()) -> Offers:
+    """Return policies by (detection, false alarms, dollars); ``bounds``: whose dollars are a lower bound."""
     detection, alarms, usd = (np.array(column) for column in zip(*rows, strict=True))
-    return Rates(detection=detection, false_alarms=alarms, programs=usd, usd_per_1000=usd), usd
+    made = Rates(detection=detection, false_alarms=alarms, programs=usd, usd_per_1000=usd)
+    is_bound = np.array(bounds or [False] * len(rows))
+    return Offers(market=market(), policies=(), fitted=made, scored=made, bought_is_lower_bound=is_bound)
 
 
 @pytest.mark.parametrize(
@@ -34,19 +36,16 @@ def test_the_rates_are_those_of_each_policy_by_itself(found: Market) -> None:
         for name in RATES:
             expected = [getattr(rates, name) for rates in one_by_one]
             assert getattr(own, name) == pytest.approx(expected, nan_ok=True), name
-    assert offers.bought_is_lower_bound.tolist() == [made.bought_is_lower_bound for made in scores]
 
 
 def test_lower_bounds_are_those_of_what_is_bought() -> None:
-    found = open_market(with_lower_bounds(pool(), "checked"), CHECKED, n=1)
-    offers = make_offers(found)
-    bounds = offers.bought_is_lower_bound.tolist()
-    assert bounds == [one.bought_is_lower_bound for one in score(found.evidence, offers.policies)]
-    assert 0 < sum(bounds) < len(bounds)
+    """Without the checked program, which all policies have, those that buy others only have an exact price."""
+    offers = make_offers(open_market(with_lower_bounds(pool(), "checked"), CHECKED, n=1))
+    assert offers.bought_is_lower_bound.tolist() == [policy.own > 0 for policy in offers.policies]
 
 
 def test_the_cheapest_that_suffices_is_chosen_else_what_detects_most() -> None:
-    made, costs = rated((0.3, 0.01, 1.0), (0.6, 0.05, 4.0), (0.61, 0.05, 8.0), (0.9, 0.3, 2.0), (0.95, 0.0, math.nan))
+    offers = offers_of((0.3, 0.01, 1.0), (0.6, 0.05, 4.0), (0.61, 0.05, 8.0), (0.9, 0.3, 2.0), (0.95, 0.0, math.nan))
     wishes = {
         (0.2, 0.05): 0,
         (0.6, 0.05): 1,
@@ -59,25 +58,17 @@ def test_the_cheapest_that_suffices_is_chosen_else_what_detects_most() -> None:
         (None, 0): None,
     }
     for (detection, alarms), place in wishes.items():
-        assert cheapest(made, costs, detection=detection, false_alarms=alarms) == place
+        assert offers.cheapest(detection=detection, false_alarms=alarms) == place
     for name, share in (("detection", 1.5), ("false_alarms", 5), ("detection", -0.1)):
         with pytest.raises(WrongUsage, match=rf"{name.replace('_', ' ')} lies in \[0, 1\], got {share}"):
-            cheapest(made, costs, **{"detection": None, "false_alarms": None, name: share})
-    assert cheapest(made, costs, detection=1, false_alarms=1) == 3
+            offers.cheapest(**{"detection": None, "false_alarms": None, name: share})
+    assert offers.cheapest(detection=1, false_alarms=1) == 3
 
 
 def test_a_lower_bound_is_chosen_only_where_no_exact_price_will_do() -> None:
-    made, costs = rated((0.6, 0.05, 1.0), (0.6, 0.05, 4.0), (0.3, 0.05, 0.5))
-    is_bound = np.array([True, False, False])
-    assert cheapest(made, costs, detection=0.5, false_alarms=0.1, is_lower_bound=is_bound) == 1
-    is_bound = np.array([True, True, False])
-    assert cheapest(made, costs, detection=0.5, false_alarms=0.1, is_lower_bound=is_bound) == 0
-
-
-def offers_of(*rows: tuple[float, float, float]) -> Offers:
-    made, _ = rated(*rows)
-    bounds = np.zeros(len(rows), dtype=bool)
-    return Offers(market=market(), policies=(), fitted=made, scored=made, bought_is_lower_bound=bounds)
+    rows = ((0.6, 0.05, 1.0), (0.6, 0.05, 4.0), (0.3, 0.05, 0.5))
+    for bounds, place in (((True, False, False), 1), ((True, True, False), 0)):
+        assert offers_of(*rows, bounds=bounds).cheapest(detection=0.5, false_alarms=0.1) == place
 
 
 def test_the_frontier_rises_and_the_most_careful_has_fewest_false_alarms() -> None:
@@ -119,13 +110,13 @@ def test_without_prices_programs_are_counted() -> None:
 
 
 def test_a_policy_at_just_the_false_alarms_asked_for_has_no_more() -> None:
-    made, costs = rated((0.5, 0.1 + 0.2, 1.0), (0.4, 0.2, 1.0))
-    assert cheapest(made, costs, detection=0.5, false_alarms=0.3) == 0  # 0.30000000000000004
-    assert cheapest(made, costs, detection=0.4, false_alarms=0.2) == 1
+    offers = offers_of((0.5, 0.1 + 0.2, 1.0), (0.4, 0.2, 1.0))
+    assert offers.cheapest(detection=0.5, false_alarms=0.3) == 0  # 0.30000000000000004
+    assert offers.cheapest(detection=0.4, false_alarms=0.2) == 1
 
 
 def test_a_policy_that_detects_just_what_is_asked_for_is_preferred_to_a_cheaper_one_that_detects_hardly_less() -> None:
-    made, costs = rated((0.3, 0.0, 4.0), (0.29, 0.0, 1.0))
+    offers = offers_of((0.3, 0.0, 4.0), (0.29, 0.0, 1.0))
     for detection in (0.3, 0.1 + 0.2):  # 0.30000000000000004
-        assert cheapest(made, costs, detection=detection, false_alarms=None) == 0
-    assert cheapest(made, costs, detection=None, false_alarms=None) == 1
+        assert offers.cheapest(detection=detection, false_alarms=None) == 0
+    assert offers.cheapest(detection=None, false_alarms=None) == 1
