@@ -9,7 +9,7 @@ from dashboard import downloads, frame, state, text
 from dashboard.components.run_missing import show_missing
 from dashboard.data import Choice, kept
 from dashboard.elements import heading, in_row, show_table
-from difftrust.figures.spending import draw_spending
+from difftrust.figures.curves import draw_spending
 from difftrust.figures.style import family_colour
 from difftrust.research.offers import Offers
 from difftrust.research.price_list import has_price

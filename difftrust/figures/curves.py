@@ -1,30 +1,38 @@
-"""Curves of rates against one another: a panel a benchmark, a line a model, signal or way to check."""
+"""Curves of measures against one another, against settings (Table 3) and against money; a panel a benchmark."""
 
+import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from difftrust.figures.style import (
     BAND,
     COLOURS,
+    FONT_SIZE,
     GREY,
     LETTERS,
     SHARE,
     Line,
     axis,
     channels,
+    dashed_line,
     legend,
     line_layers,
     lines_of,
     panels,
+    side_by_side,
     styled,
     tips,
+    title_of,
 )
 from difftrust.research.coders import MEAN
 from difftrust.research.selection import BEST, RANDOM
 from difftrust.tables.names import display_name, with_display_names
+from difftrust.tables.render import in_dollars
 
 FAMILIES: Final = ("behaviour", "structure", "text", "length")
 """Of signals, in the order of their colours."""
@@ -173,3 +181,174 @@ def draw_roc(curves: pl.DataFrame) -> Any:
     diagonal = pl.DataFrame({name: [0.0, 1.0] for name in flagged})
     chance = alt.Chart(diagonal).mark_line(color=GREY, strokeWidth=1, strokeDash=[4, 4]).encode(x=x, y=y)
     return styled(alt.layer(chance, drawn).properties(width=380, height=380))
+
+
+_CURVES: Final = ("detection_rate", "mean_error", "mean_incoherence")
+_ALIKE: Final = ("mean_error", "mean_incoherence")
+"""Measures whose axes are one, so that their heights can be compared."""
+_LOGARITHMIC: Final = ("m", "n")
+_COST: Final = "cost"
+
+
+def draw_ablation(table: pl.DataFrame, *, x: str = "m", chosen: float | None = None) -> Any:
+    """Draw each measure against the column ``x`` (m, n or temperature): a panel a measure, a line a benchmark.
+
+    ``table``: one row a (benchmark, x), as ``grid.curves``. Columns <measure>_low and <measure>_high become a band,
+    published_<measure> diamonds. ``chosen``: the value of x that is marked.
+    """
+    shown = [name for name in _CURVES if name in table.columns and table[name].is_not_null().any()]
+    look = channels(
+        "benchmark",
+        lines_of(table["benchmark"].unique().sort().to_list(), of_models=False),
+        legend(symbolType="stroke", symbolStrokeWidth=3),
+    )
+    scale = {"type": "log", "nice": False} if x in _LOGARITHMIC else {"zero": False, "padding": 12}
+    across = axis(alt.X, x, title=title_of(x), scale=scale, format=",~g", values=_apart(sorted(set(table[x])), x))
+    table = _with_cost(table)
+    panels = []
+    for measure in shown:
+        numbers = (measure, f"{measure}_low", f"{measure}_high", f"published_{measure}")
+        told = [name for name in (x, *numbers, _COST) if name in table.columns]
+        rows = table.select(*told, "benchmark").drop_nulls(measure)
+        up = partial(_share_axis, measure, _ends(table, measure))
+        tooltip = tips("benchmark", *told[len(told) - (_COST in told) :], **_tellable(told, measure))
+        layers = line_layers(rows, across, up, look, tooltip=tooltip, band=measure)
+        if chosen is not None:
+            ring = alt.Chart(rows.filter(pl.col(x) == chosen)).mark_point(size=190, strokeWidth=2, filled=False)
+            rule = dashed_line(pl.DataFrame({x: [float(chosen)]}), x=across)
+            layers = [rule, ring.encode(x=across, y=up(), color=look["color"]), *layers]
+        if has_published := numbers[-1] in told:
+            published = alt.Chart(rows).mark_point(shape="diamond", size=80, filled=False, strokeWidth=1.5, opacity=1)
+            layers.append(published.encode(x=across, y=up(numbers[-1]), tooltip=tooltip, color=look["color"]))
+        panel = alt.layer(*layers).properties(width=260, height=240)
+        about: dict[str, Any] = {"subtitle": "diamonds: published values"} if has_published else {}
+        panels.append(panel.properties(title=alt.Title(title_of(measure), fontWeight="normal", **about)))
+    return styled(side_by_side(panels))
+
+
+def _ends(table: pl.DataFrame, measure: str) -> tuple[float, float]:
+    """Return the ends of a measure's axis: rates to 1, error and incoherence to the same end."""
+    if measure not in _ALIKE:
+        return 0.0, 1.0
+    names = [f"{start}{name}{end}" for name in _ALIKE for start, end in (("", ""), ("", "_high"), ("published_", ""))]
+    found = [table[name].cast(pl.Float64).fill_nan(None).max() for name in names if name in table.columns]
+    most = max((float(value) for value in found if isinstance(value, float)), default=0.0)
+    return 0.0, min(1.0, math.ceil(max(most, _STEP) / _STEP) * _STEP)
+
+
+def _share_axis(measure: str, ends: tuple[float, float], column: str = "") -> Any:
+    """Return the axis of a share; its title stands above the panel, where it can be read and is never cut."""
+    return axis(alt.Y, column or measure, title=None, ends=ends, tickCount=5)
+
+
+def _tellable(told: Sequence[str], measure: str) -> dict[str, tuple[str, str]]:
+    """Return how a point tells its numbers: the measure as a share, others with thousands apart."""
+    ends = {f"{measure}_low": "95 % interval, from", f"{measure}_high": "to"}
+    return {
+        name: (ends.get(name, name.replace("_", " ")), SHARE if measure in name else ",~g")
+        for name in told
+        if name != _COST
+    }
+
+
+def _with_cost(table: pl.DataFrame) -> pl.DataFrame:
+    """Return ``table`` with the column ``cost``: its dollars as text, where it has any."""
+    if "cost_usd" not in table.columns:
+        return table
+    pairs = table.select("cost_usd", "^cost_usd_is_lower_bound$").iter_rows()
+    return table.with_columns(pl.Series(_COST, [in_dollars(*pair) for pair in pairs], dtype=pl.String))
+
+
+def _apart(ticks: list[float], x: str) -> list[float]:
+    """Return the ticks of a logarithmic axis that lie a factor of 1.6 apart, so that their numbers do not touch."""
+    kept: list[float] = []
+    for tick in ticks:
+        if x not in _LOGARITHMIC or not kept or tick >= 1.6 * kept[-1]:
+            kept.append(tick)
+    return kept
+
+
+_HEIGHT: Final = 400
+_LINE: Final = 15
+"""Pixels from one label to the next, at least."""
+_TICKS: Final = tuple(digit * 10**power for power in range(-3, 5) for digit in (1, 2, 5))
+DOLLARS: Final = "US dollars per 1,000 tasks (logarithmic)"
+PROGRAMS: Final = "programs per task"
+
+
+def draw_spending(
+    table: pl.DataFrame,
+    *,
+    by_price: bool,
+    colours: Sequence[tuple[str, str]] = (),
+    marked: tuple[float, float] | None = None,
+    wish: float | None = None,
+    highlighted: str | None = None,
+) -> Any:
+    """Draw detection against cost: ``table`` has the columns of ``plan.CURVE_SCHEMA``, at least one row.
+
+    Each line is named at the right edge, where names never touch. ``colours``: (series, colour), else eight in turn;
+    ``marked``: (cost, detection) of the policy to point at; ``wish``: the detection that is wanted; ``highlighted``:
+    the series drawn in full, the others pale.
+    """
+    names = table["series"].unique(maintain_order=True).to_list()
+    palette = [dict(colours).get(name, COLOURS[i % len(COLOURS)]) for i, name in enumerate(names)]
+    x = _cost_axis([*table["cost"], *(marked or ())[:1]], by_price)
+    y = axis(alt.Y, "detection", title="wrong programs found (%)", ends=(0, 1), tickCount=5)
+    colour = alt.Color("series:N", scale=alt.Scale(domain=names, range=palette), legend=None)
+    is_pale = alt.condition(alt.datum.series == highlighted if highlighted else "true", alt.value(1.0), alt.value(0.35))
+    width = alt.Size("false_alarms:Q", scale=alt.Scale(domain=[0, 0.3], range=[1.2, 12], clamp=True), legend=None)
+    drawn = alt.Chart(table).encode(x=x, y=y, color=colour, opacity=is_pale)
+    placed, edge = alt.Chart(_place_names(table)), alt.value("width")
+    beside = placed.mark_text(align="left", baseline="middle", dx=14, fontSize=FONT_SIZE, limit=190, color=LETTERS)
+    tooltip = tips(
+        *("series: line", "policy", "models: others"),
+        cost=("dollars per 1,000 tasks" if by_price else PROGRAMS, ",.3~r"),
+        detection=("found", SHARE),
+        false_alarms=("false alarms", SHARE),
+    )
+    layers = [
+        placed.mark_rule(strokeWidth=0.7, opacity=0.45).encode(x=x, y=y, x2=edge, y2="label:Q", color=colour),
+        drawn.mark_trail().encode(size=width, order="cost:Q"),
+        drawn.mark_point(filled=True, size=40).encode(tooltip=tooltip),
+        placed.mark_point(filled=True, shape="square", size=60, opacity=1, xOffset=6).encode(
+            x=edge, y="label:Q", color=colour
+        ),
+        beside.encode(x=edge, y="label:Q", text="series:N"),
+    ]
+    if wish is not None:
+        layers.insert(0, dashed_line(pl.DataFrame({"detection": [wish]}), y=y))
+    if marked:
+        ring = alt.Chart(pl.DataFrame([marked], schema=["cost", "detection"], orient="row"))
+        layers.append(ring.mark_point(filled=False, size=220, strokeWidth=2.5, color="black").encode(x=x, y=y))
+    return styled(alt.layer(*layers).properties(height=_HEIGHT, width=700))
+
+
+def _cost_axis(costs: Sequence[float], by_price: bool) -> Any:
+    """Return the axis of costs: logarithmic, from a tick to a tick, where they are dollars."""
+    low, high = min(costs), max(costs)
+    if not by_price:
+        return axis(alt.X, "cost", title=PROGRAMS, ends=(1.0, max(2.0, high)), format="d", tickMinStep=1)
+    low = max((tick for tick in _TICKS if tick <= low), default=low)
+    high = min((tick for tick in _TICKS if tick >= high), default=high)
+    ticks = [tick for tick in _TICKS if low <= tick <= high]
+    return axis(alt.X, "cost", title=DOLLARS, ends=(low, high), scale={"type": "log"}, format="$~r", values=ticks)
+
+
+def _place_names(table: pl.DataFrame) -> pl.DataFrame:
+    """Return where each line ends, and the height at which its name stands: ``label``, at least a line apart."""
+    last = table.sort("cost", "detection").group_by("series", maintain_order=True).last().sort("detection", "series")
+    apart = _LINE / _HEIGHT
+    placed = moved_apart(last["detection"].to_list(), apart)
+    down = max(0.0, placed[-1] - 1.0)
+    up = max(0.0, apart / 2 - placed[0])
+    heights = [value - down + up for value in placed]
+    return last.select("series", "cost", "detection").with_columns(label=pl.Series(heights, dtype=pl.Float64))
+
+
+def moved_apart(wanted: Sequence[float], apart: float) -> list[float]:
+    """Return ascending values moved as little as possible (least squares) so that neighbours are this far apart."""
+    from scipy.optimize import isotonic_regression
+
+    steps = apart * np.arange(len(wanted))
+    return list(isotonic_regression(np.array(wanted) - steps).x + steps)

@@ -6,8 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from difftrust.figures.ablations import draw_ablation
-from difftrust.figures.curves import draw_mixtures, draw_policies, draw_questions, draw_risk_coverage
+from difftrust.figures.curves import draw_ablation, draw_mixtures, draw_policies, draw_questions, draw_risk_coverage
 from difftrust.figures.error_incoherence import draw_error_incoherence
 from difftrust.figures.heat_maps import draw_model_pairs
 from difftrust.figures.interval_bars import draw_readings

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from difftrust.figures.ablations import draw_ablation
+from difftrust.figures.curves import draw_ablation
 from difftrust.figures.heat_maps import LONGEST, draw_heat_map
 from tests.figures.test_figures import rows_of
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from difftrust.figures.spending import draw_spending
+from difftrust.figures.curves import draw_spending
 from difftrust.research.offers import Offers
 from difftrust.tables.plan_answer import answer, careful_answer, listed_curve, offers_for, recommendation
 from difftrust.tables.request import TableRequest
