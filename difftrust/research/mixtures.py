@@ -21,6 +21,8 @@ MIXTURE_SCHEMA: Final[Schema] = {
     **dict.fromkeys(("error", "p_detected", "p_erroneous", "p_model_errs", "p_model_found", "p_alarm"), pl.Float64),
 }
 """Columns of ``mixtures``."""
+RATES: Final = ("detection_rate", "check_detection", "check_alarms")
+"""Of ``mixture_summary``."""
 
 
 def mixtures(
@@ -42,7 +44,18 @@ def mixtures(
         )
     counts = count(pool, coders, m=[m] * len(coders), n=n).tasks()
     whole = [c for c in counts if set(_sizes(c).sum(axis=0).tolist()) == {m} and c.classes[0].wrong >= 0]
-    rows = [(pool.benchmark, pool.tasks[c.task].task_id, *_chances(c, n_models, each)) for c in whole]
+    every = list(range(len(coders)))
+    return _mixed(pool, whole, every, every, n_models, each)
+
+
+def _mixed(
+    pool: Pool, tasks: Sequence[TaskCount], coders: list[int], checked: list[int], n_models: int, each: int
+) -> pl.DataFrame:
+    """Return the rows of ``mixtures`` of the coders at these places, of which those at ``checked`` are checked."""
+    rows = [
+        (pool.benchmark, pool.tasks[task.task].task_id, *_chances(task, coders, checked, n_models, each))
+        for task in tasks
+    ]
     return pl.DataFrame(rows, schema=MIXTURE_SCHEMA, orient="row")
 
 
@@ -69,33 +82,26 @@ def _sizes(task: TaskCount) -> Ints:
     return np.array([c.sizes for c in task.classes], dtype=np.int64)
 
 
-def _alike(task: TaskCount, each: int) -> Floats:
-    """Return the chance that ``each`` programs of a coder are all of one class, and load: (n_classes, n_coders).
-
-    Programs that do not load are seen, even if they all are of one class.
-    """
-    from scipy.special import comb
-
-    sizes = _sizes(task)
-    loads = np.array([[c.loads] for c in task.classes])
-    alike: Floats = comb(sizes, each) / comb(sizes.sum(axis=0), each) * loads
-    return alike
-
-
 def _seen(silence: Floats | float) -> Any:
     """Return the chance that something is seen, 0 where it is but for rounding."""
     return np.where(np.asarray(silence) > 1 - 1e-12, 0.0, 1 - np.asarray(silence))
 
 
-def _chances(task: TaskCount, n_models: int, each: int) -> tuple[float, ...]:
+def _chances(task: TaskCount, coders: list[int], checked: list[int], n_models: int, each: int) -> tuple[float, ...]:
+    """Return the values of MIXTURE_SCHEMA; ``alike``: programs of a coder are all of one class, and load.
+
+    Programs that do not load are seen, even if they all are of one class.
+    """
     from scipy.special import comb
 
-    sizes, alike = _sizes(task), _alike(task, each)
+    sizes = _sizes(task)[:, coders]
+    loads = np.array([[c.loads] for c in task.classes])
+    alike: Floats = comb(sizes, each) / comb(sizes.sum(axis=0), each) * loads
     wrong = np.array([c.wrong for c in task.classes], dtype=np.float64)
-    together = _elementary(alike, n_models)[:, n_models] / comb(sizes.shape[1], n_models)
-    with_other = np.stack([_others(alike, i, n_models) for i in range(sizes.shape[1])], axis=1)
-    errs = (sizes[wrong > 0].sum(axis=0) > 0).astype(np.float64)
-    disagree = _seen((alike * with_other).sum(axis=0))  # per checked coder: some two of the programs
+    together = _all_alike(alike, n_models)
+    with_other = np.stack([_all_alike(np.delete(alike, i, axis=1), n_models - 1) for i in checked], axis=1)
+    errs = (sizes[wrong > 0][:, checked].sum(axis=0) > 0).astype(np.float64)
+    disagree = _seen((alike[:, checked] * with_other).sum(axis=0))  # per checked coder: some two of the programs
     return (
         float((sizes.sum(axis=1) * wrong).sum() / (sizes.sum() * task.n)),
         float(_seen(together.sum())),
@@ -106,12 +112,11 @@ def _chances(task: TaskCount, n_models: int, each: int) -> tuple[float, ...]:
     )
 
 
-def _others(alike: Floats, checked: int, n_models: int) -> Floats:
-    """Return, per class, the chance that all programs of the other n_models - 1 coders are of it."""
+def _all_alike(alike: Floats, n_models: int) -> Floats:
+    """Return, per class, the chance that all programs of a choice of so many of the coders are of it."""
     from scipy.special import comb
 
-    others = np.delete(alike, checked, axis=1)
-    chosen: Floats = _elementary(others, n_models - 1)[:, n_models - 1] / comb(others.shape[1], n_models - 1)
+    chosen: Floats = _elementary(alike, n_models)[:, n_models] / comb(alike.shape[1], n_models)
     return chosen
 
 
@@ -131,7 +136,7 @@ SAME_PRICE_SCHEMA: Final[Schema] = {
     "each": pl.Int64,
     "usd_per_task": pl.Float64,
     "usd_per_task_is_lower_bound": pl.Boolean,
-    **dict.fromkeys(("detection_rate", "check_detection", "check_alarms"), pl.Float64),
+    **dict.fromkeys(RATES, pl.Float64),
 }
 """Columns of ``same_price``."""
 
@@ -184,10 +189,13 @@ def same_price(
         one_each = sum(usd[coder] for coder in chosen)
         each = min(int(budget / one_each + 1e-9), recorded)
         if each >= 1 and each * len(chosen) >= 2:
-            rates = _rates(whole, [coders.index(coder) for coder in chosen], coders.index(checked), each)
+            places = [coders.index(coder) for coder in chosen]
+            found = mixture_summary(_mixed(pool, whole, places, [0], len(chosen), each))
             models = "+".join(model for model, _ in chosen)
             is_lower_bound = any(prices[coder].reasoning for coder in chosen)
-            rows.append((pool.benchmark, models, len(chosen), each, each * one_each, is_lower_bound, *rates))
+            rows.append(
+                (pool.benchmark, models, len(chosen), each, each * one_each, is_lower_bound, *map(found.get, RATES))
+            )
     return pl.DataFrame(rows, schema=SAME_PRICE_SCHEMA, orient="row").fill_nan(None)
 
 
@@ -196,21 +204,6 @@ def _choices(coders: Sequence[Coder], checked: Coder, most: int) -> Iterator[tup
     for k in range(most):
         for chosen in combinations(others, k):
             yield (checked, *chosen)
-
-
-def _rates(tasks: Sequence[TaskCount], chosen: list[int], checked: int, each: int) -> tuple[float, float, float]:
-    rows = []
-    for task in tasks:
-        alike = _alike(task, each)[:, chosen].prod(axis=1)
-        wrong = np.array([c.wrong for c in task.classes]) > 0
-        erroneous = 1 - alike[~wrong].sum() if wrong.any() else 0.0
-        rows.append((float(_seen(alike.sum())), erroneous, float(_sizes(task)[wrong, checked].sum() > 0)))
-    detected, erroneous, errs = np.array(rows).reshape(-1, 3).T
-    return (
-        _share(detected.sum(), erroneous.sum()),
-        _share((detected * errs).sum(), errs.sum()),
-        _share((detected * (1 - errs)).sum(), (1 - errs).sum()),
-    )
 
 
 def _share(part: float, whole: float) -> float:
