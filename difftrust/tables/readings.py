@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from difftrust.research import suspects as suspicion
 from difftrust.research.coders import MEAN, with_ends
+from difftrust.research.other_models import count_findings, suspects
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.interval_columns import requested_table_4, shares_over_tasks
@@ -257,9 +257,9 @@ def _tasks_of_kinds(pairs: pl.DataFrame) -> list[str]:
 def make_suspects(request: TableRequest) -> Table:
     """Return the suspects: tasks on which at least 3/4 of the models share one answer unlike the reference."""
     t, m, n = require_one_setting(request, "suspects")
-    parts = [suspicion.suspects(pool, temperature=t, m=m, n=n) for pool in request.shown_pools().values()]
+    parts = [suspects(pool, temperature=t, m=m, n=n) for pool in request.shown_pools().values()]
     frame = request.counted(pl.concat(parts))
-    return Table(frame, notes=(f"m = {m}, n = {n}, temperature {t:g}", *suspicion.count_findings(frame)))
+    return Table(frame, notes=(f"m = {m}, n = {n}, temperature {t:g}", *count_findings(frame)))
 
 
 def require_one_setting(request: TableRequest, what: str) -> tuple[float, int, int]:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difftrust.research.other_models import model_pairs, with_other_models
+from difftrust.research.other_models import model_pairs, shared_answers, suspects, with_other_models
 from difftrust.research.selective import answers
 from difftrust.research.signals import behaviour_signals
-from difftrust.research.suspects import shared_answers, suspects
 from difftrust_core.base.records import Kind
 from difftrust_core.estimates.pool import Pool, compress
 from tests.estimates.test_ablation import benchmarks, members, pool_of

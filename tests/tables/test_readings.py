@@ -9,7 +9,7 @@ import pytest
 
 import difftrust as dt
 from difftrust.explorer.home import task_details
-from difftrust.research.suspects import suspects
+from difftrust.research.other_models import suspects
 from difftrust.tables.readings import KINDS
 from difftrust.tables.registry import make_table
 from difftrust.tables.render import in_percent
