@@ -16,8 +16,6 @@ from difftrust_core.exceptions import NoStore
 _PAIR: Final = ["benchmark", "model", "temperature", "task_id"]
 _MEAN: Final = "mean_error"
 _BEGINNINGS: Final = ("pass_at_1_", "error_", "incoherence_")
-_LABELS: Final = {ALL: "all_tests"}
-"""Group -> what its column is called after."""
 NO_BOUND: Final = (
     "no bound links the error by tests with the incoherence on other inputs: I <= 2E is of one set of inputs"
 )
@@ -107,10 +105,9 @@ def _in_order(names: pl.Series) -> list[str]:
 
 def _side_by_side(passed: pl.DataFrame, fuzzed: dict[str, pl.DataFrame]) -> pl.DataFrame:
     """Return a row a coder and task with a column for each mean of the table."""
-    wide = passed.filter(tests=ALL).select(_PAIR)
-    for name in [*_in_order(passed["tests"]), ALL]:
-        group = passed.filter(tests=name).select(*_PAIR, pl.col("passed").alias(f"pass_at_1_{_LABELS.get(name, name)}"))
-        wide = wide.join(group, on=_PAIR, how="left", maintain_order="left")
+    groups = [f"pass_at_1_{name}" for name in (*_in_order(passed["tests"]), "all_tests")]
+    named = passed.with_columns(tests=pl.lit("pass_at_1_") + pl.col("tests").replace(ALL, "all_tests"))
+    wide = named.pivot("tests", index=_PAIR, values="passed").select(*_PAIR, *groups)
     for inputs, found in fuzzed.items():
         measures = found.select(
             *_PAIR,

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from difftrust.tables.render import cell, in_dollars, in_percent
+from difftrust.tables.render import cell, in_brackets, in_dollars, in_percent
 
 
 class Measure(NamedTuple):
@@ -21,22 +21,26 @@ class Measure(NamedTuple):
 _ERROR = Measure("error", "how often a program differs from the reference, over all inputs")
 _INCOHERENCE = Measure("incoherence", "how often two programs differ from each other, which needs no reference")
 _DETECTED = Measure("detected", "of the erroneous tasks, the share on which programs disagree")
+_AGREEING: Final = Measure(
+    "wrong although agreeing", "of the tasks on which all programs agree, the share that is wrong"
+)
+_OF_TABLE_3: Final = {
+    "detection_rate": _DETECTED,
+    "expenses_usd": Measure("$", is_share=False),
+    "over_subsets": Measure("over subsets", "detected, expected over every choice of m of the recorded programs"),
+}
+"""What Table 3 has of each benchmark."""
 MEASURES: Final[dict[str, Measure]] = {
     "mean_error": _ERROR,
     "error": _ERROR,
     "mean_incoherence": _INCOHERENCE,
     "incoherence": _INCOHERENCE,
     "detection_rate": _DETECTED,
-    "mbpp_detection_rate": Measure("MBPP: detected", _DETECTED.meaning),
-    "humaneval_detection_rate": Measure("HumanEval: detected", _DETECTED.meaning),
-    "mbpp_expenses_usd": Measure("MBPP: $", is_share=False),
-    "humaneval_expenses_usd": Measure("HumanEval: $", is_share=False),
-    "mbpp_over_subsets": Measure(
-        "MBPP: over subsets", "detected, expected over every choice of m of the recorded programs"
-    ),
-    "humaneval_over_subsets": Measure(
-        "HumanEval: over subsets", "detected, expected over every choice of m of the recorded programs"
-    ),
+    **{
+        f"{name.lower()}_{column}": measure._replace(heading=f"{name}: {measure.heading}")
+        for name in ("MBPP", "HumanEval")
+        for column, measure in _OF_TABLE_3.items()
+    },
     "undetected_mean_error": Measure(
         "error of undetected", "mean error of the tasks on which no two programs disagree"
     ),
@@ -50,12 +54,8 @@ MEASURES: Final[dict[str, Measure]] = {
     "failure": Measure("1 - pass@1", "the share of programs that are wrong on some input"),
     "found": Measure("flagged", "the share of tasks on which programs disagree"),
     "erroneous": Measure("erroneous", "the share of tasks on which a program is wrong"),
-    "wrong_although_agreeing": Measure(
-        "wrong although agreeing", "of the tasks on which all programs agree, the share that is wrong"
-    ),
-    "p_erroneous": Measure(
-        "wrong although agreeing", "of the tasks on which all programs agree, the share that is wrong"
-    ),
+    "wrong_although_agreeing": _AGREEING,
+    "p_erroneous": _AGREEING,
     "agree_risk": Measure("wrong where all agree", "of the tasks on which all agree, the share wrong"),
     "agree_coverage": Measure("all agree", "the share of tasks on which all programs agree"),
     "agree_risk_by_tests": Measure(
@@ -189,15 +189,11 @@ def shown_value(
         return f"{value:,}" if is_count else cell(value, "html")
     if math.isnan(value):
         return ""
-    low, high = ends
     measure = measure or MEASURES.get(column)
     is_share = column.startswith("share") if measure is None else measure.is_share
     if column in _SETTINGS or column.startswith("median"):
         return f"{value:,g}"
     if "usd" in column:
         return in_dollars(value) if value >= 1 else f"${value:.4g}"
-    text, digits = (in_percent(value), 1) if is_share else (f"{value:.3f}", 3)
-    if low is None or high is None:
-        return text
-    scale = 100 if is_share else 1
-    return f"{text} [{scale * low:.{digits}f},\N{NO-BREAK SPACE}{scale * high:.{digits}f}]"
+    spelled = in_percent(value, *ends) if is_share else in_brackets(value, *ends)
+    return spelled.replace(", ", ",\N{NO-BREAK SPACE}")

@@ -67,20 +67,22 @@ def _moments(column: pl.Series) -> Iterator[pl.Series]:
         yield column
 
 
-def with_ends_in_brackets(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return ``frame`` with each x, x_low and x_high as one text column x: ``0.123 [0.101, 0.145]``."""
-    measures = [name for name in frame.columns if {f"{name}_low", f"{name}_high"} <= set(frame.columns)]
-    ends = [f"{name}_{end}" for name in measures for end in ("low", "high")]
-    cells = {name: [in_brackets(*ends) for ends in frame.select(_three(name)).iter_rows()] for name in measures}
-    return frame.with_columns(pl.Series(name, texts, dtype=pl.String) for name, texts in cells.items()).drop(ends)
-
-
 def for_reading(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return ``frame`` with what belongs together in one column: x and its interval, x and x_is_lower_bound."""
-    bounded = [name.removesuffix(_BOUND) for name in frame.columns if name.endswith(_BOUND)]
-    marked = {name: frame.select(name, f"{name}{_BOUND}").iter_rows() for name in bounded if frame[name + _BOUND].any()}
-    texts = [pl.Series(name, [_at_least(*row) for row in rows], dtype=pl.String) for name, rows in marked.items()]
-    return with_ends_in_brackets(frame.with_columns(texts).drop(f"{name}{_BOUND}" for name in bounded))
+    """Return ``frame`` with what belongs together in one text column: x and its interval, x and x_is_lower_bound.
+
+    As ``0.123 [0.101, 0.145]`` and ``≥ 3.7000``; where no x is a lower bound, x stays a number.
+    """
+    shown, merged = {}, []
+    for name in frame.columns:
+        ends = [f"{name}_low", f"{name}_high"]
+        if set(ends) <= set(frame.columns):
+            shown[name] = [in_brackets(*row) for row in frame.select(name, *ends).iter_rows()]
+            merged += ends
+        elif name.endswith(_BOUND) and frame[name].any():
+            bounded = name.removesuffix(_BOUND)
+            shown[bounded] = [_at_least(*row) for row in frame.select(bounded, name).iter_rows()]
+    texts = [pl.Series(name, spelled, dtype=pl.String) for name, spelled in shown.items()]
+    return frame.with_columns(texts).drop(pl.selectors.ends_with(_BOUND), *merged)
 
 
 def _at_least(x: float | None, is_lower_bound: bool | None) -> str:
@@ -108,10 +110,6 @@ def in_percent(share: float | None, low: float | None = None, high: float | None
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return said
     return f"{said} [{100 * low:.1f}, {100 * high:.1f}]"
-
-
-def _three(name: str) -> list[str]:
-    return [name, f"{name}_low", f"{name}_high"]
 
 
 def _csv(frame: pl.DataFrame) -> str:
