@@ -21,6 +21,7 @@ from difftrust_core.metrics.aggregate import (
     ratio,
     spearman,
 )
+from difftrust_core.metrics.intervals import clopper_pearson
 
 MEASURES: Final = ("mean_error", "mean_incoherence", "spearman", "detection_rate", "undetected_mean_error")
 """The columns of numbers in Table 4."""
@@ -83,6 +84,18 @@ def rankings(estimates: pl.DataFrame, *, detection: Detection = Detection.AS_PUB
 def with_ends(*names: str) -> list[str]:
     """Return each name, and the columns <name>_low and <name>_high of its interval."""
     return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+
+
+def exact_share(name: str, part: int, whole: int) -> dict[str, float | None]:
+    """Return a share and its exact (Clopper-Pearson) 95 % interval, by the names of ``with_ends``; None of nothing."""
+    values = (part / whole, *clopper_pearson(part, whole, alpha=0.025)) if whole else (None, None, None)
+    return dict(zip(with_ends(name), values, strict=True))
+
+
+def with_exact_share(counts: pl.DataFrame, name: str, part: str, whole: str) -> pl.DataFrame:
+    """Return the rows with ``exact_share`` of the counts in two of their columns."""
+    shares = [exact_share(name, *pair) for pair in counts.select(part, whole).iter_rows()]
+    return counts.hstack(pl.DataFrame(shares, schema=dict.fromkeys(with_ends(name), pl.Float64)))
 
 
 def strength_of(rho: float) -> str:

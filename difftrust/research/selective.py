@@ -9,19 +9,19 @@ import numpy as np
 import polars as pl
 from scipy.special import bdtr, bdtrc
 
+from difftrust.research.coders import exact_share, with_ends
 from difftrust.research.per_candidate import CODER_SCHEMA, KEY, Bools, Schema
 from difftrust.research.signals import Signal, behaviour_signals, signal_of
 from difftrust_core.estimates.pool import Ints, Pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.estimates import Floats
-from difftrust_core.metrics.intervals import clopper_pearson
 
 REPETITIONS: Final = 1000
 NONE: Final = -1
 """Stands for no threshold: nothing is answered."""
 ANSWERED: Final[Schema] = {
-    **{"n_answered": pl.Int64, "n_wrong": pl.Int64, "coverage": pl.Float64},
-    **{"risk": pl.Float64, "risk_low": pl.Float64, "risk_high": pl.Float64},
+    **dict.fromkeys(("n_answered", "n_wrong"), pl.Int64),
+    **dict.fromkeys(("coverage", *with_ends("risk")), pl.Float64),
 }
 
 
@@ -35,10 +35,8 @@ def answered(score: Floats, wrong: Bools, threshold: float | None) -> dict[str, 
         raise WrongUsage("coverage needs a task, got none; choose another benchmark or model")
     chosen = np.zeros(len(score), dtype=bool) if threshold is None else score <= threshold
     n_answered, n_wrong = int(chosen.sum()), int(wrong[chosen].sum())
-    values: tuple[float | None, ...] = (None, None, None)
-    if n_answered:
-        values = (n_wrong / n_answered, *clopper_pearson(n_wrong, n_answered, alpha=0.025))
-    return dict(zip(ANSWERED, (n_answered, n_wrong, n_answered / len(score), *values), strict=True))
+    counts = {"n_answered": n_answered, "n_wrong": n_wrong, "coverage": n_answered / len(score)}
+    return counts | exact_share("risk", n_wrong, n_answered)
 
 
 def risk_coverage(score: Floats, wrong: Bools) -> pl.DataFrame:
@@ -143,9 +141,9 @@ THRESHOLDS: Final[dict[str, tuple[float, ...]]] = {
 }
 """The signals that can be answered by, and their thresholds, strict to loose: fixed, so that no task chooses them."""
 _LEVEL: Final = 0.05
-_SHOWN: Final = ("coverage", "risk", "risk_low", "risk_high")
+_SHOWN: Final = ("coverage", *with_ends("risk"))
 _KEPT: Final = (
-    *("answering", "coverage", "risk", "broken", "broken_low", "broken_high"),
+    *("answering", "coverage", "risk", *with_ends("broken")),
     *("held_out_above", "held_out_rejected", "transfer_broken"),
 )
 
@@ -241,14 +239,10 @@ def guarantee_table(
         index = loosest(*drawn, alpha=alpha, delta=delta)
         tasks = _elsewhere(rows, chosen, coder)
         elsewhere = Population.of(*tasks, thresholds).breaks(index, alpha=alpha).mean() if len(tasks[0]) else None
-        values = {**_broken(own.breaks(index, alpha=alpha)), **_fresh(index, fresh, len(score) // 2, alpha)}
+        broken = exact_share("broken", int(own.breaks(index, alpha=alpha).sum()), REPETITIONS)
+        values = broken | _fresh(index, fresh, len(score) // 2, alpha)
         made.append({**coder, "n_tasks": len(score), **values, "transfer_broken": elsewhere})
     return pl.DataFrame(made, schema={**CODER_SCHEMA, "n_tasks": pl.Int64, **dict.fromkeys(_KEPT, pl.Float64)})
-
-
-def _broken(broken: Bools) -> dict[str, float]:
-    low, high = clopper_pearson(int(broken.sum()), len(broken), alpha=0.025)
-    return {"broken": float(broken.mean()), "broken_low": low, "broken_high": high}
 
 
 def _fresh(index: Ints, counts: tuple[Ints, Ints], n_tasks: int, alpha: float) -> dict[str, float | None]:

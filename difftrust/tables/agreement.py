@@ -7,10 +7,10 @@ from typing import Final
 
 import polars as pl
 
-from difftrust.research.coders import with_ends
+from difftrust.research.coders import with_ends, with_exact_share
 from difftrust.research.other_models import model_pairs, with_other_models
 from difftrust.results import Table
-from difftrust.tables.interval_columns import shares_over_tasks
+from difftrust.tables.interval_columns import share_table, shares_over_tasks
 from difftrust.tables.names import family_of
 from difftrust.tables.readings import ALL, OVER, by_model, interleave, require_one_setting
 from difftrust.tables.render import in_percent
@@ -19,7 +19,6 @@ from difftrust_core.base.records import Validity
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.estimates.refresh import estimates_of_pools
 from difftrust_core.exceptions import NoStore
-from difftrust_core.metrics.intervals import clopper_pearson
 
 SAME_FAMILY: Final = "same family"
 OTHER_FAMILIES: Final = "other families"
@@ -84,20 +83,17 @@ def make_agreement(request: TableRequest) -> Table:
 
 def _with_tests(frame: pl.DataFrame, rows: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
     """Add what the benchmark's tests say of the tasks where all programs agree, with its exact interval."""
-    shares = dict.fromkeys(with_ends("agree_risk_by_tests"), pl.Float64)
+    share = "agree_risk_by_tests"
     reading = replace(request.reading, inputs=Validity.TESTS.value)
     try:
         tested, _ = estimates_for(replace(request, reading=reading, n=None))
     except NoStore:
-        return frame.with_columns(pl.lit(None, kind).alias(name) for name, kind in shares.items())
+        return frame.with_columns(pl.lit(None, pl.Float64).alias(name) for name in with_ends(share))
     key = ["benchmark", "model", "task_id"]
     agreeing = rows.filter(pl.col("incoherence") == 0).select(*key, "incoherence")
     judged = agreeing.join(tested.select(*key, "error"), on=key).drop_nulls("error")
     counts = judged.group_by("benchmark", "model").agg(whole=pl.len(), part=(pl.col("error") > 0).sum())
-    limits = [
-        (b, m, part / whole, *clopper_pearson(part, whole, alpha=0.025)) for b, m, whole, part in counts.iter_rows()
-    ]
-    found = pl.DataFrame(limits, schema={"benchmark": pl.String, "model": pl.String, **shares}, orient="row")
+    found = with_exact_share(counts, share, "part", "whole").drop("part", "whole")
     return frame.join(found, on=["benchmark", "model"], how="left", maintain_order="left")
 
 
@@ -220,16 +216,13 @@ def make_correlated(request: TableRequest) -> Table:
     apart = pairs.filter(pl.col("model") != pl.col("other")).with_columns(
         model=pl.lit(ALL), other=pl.when(family == other).then(pl.lit(SAME_FAMILY)).otherwise(pl.lit(OTHER_FAMILIES))
     )
-    rows = []
-    for key, own in pl.concat([pairs, apart, apart.with_columns(other=pl.lit(ALL))]).group_by(_PAIR):
-        means = own.select(pl.col("incoherence", "both_wrong", "error_r").mean()).row(0, named=True)
-        tasks = pairs.filter(benchmark=key[0])["task_id"]
-        shares = shares_over_tasks(own, {"wrong_alike": ("wrong_alike", "both_wrong")}, tasks, request)
-        counts = {"tasks": own["task_id"].n_unique()}
-        rows.append(dict(zip(_PAIR, key, strict=True)) | counts | means | shares)
-    values = ("incoherence", "both_wrong", "error_r", *with_ends("wrong_alike"))
-    schema = {**dict.fromkeys(_PAIR, pl.String), "tasks": pl.Int64, **dict.fromkeys(values, pl.Float64)}
-    frame = pl.DataFrame(rows, schema=schema).fill_nan(None)
+    measures = (
+        pl.col("task_id").n_unique().cast(pl.Int64).alias("tasks"),
+        pl.col("incoherence", "both_wrong", "error_r").mean(),
+    )
+    shares = {"wrong_alike": ("wrong_alike", "both_wrong")}
+    rows = pl.concat([pairs, apart, apart.with_columns(other=pl.lit(ALL))])
+    frame = share_table(rows, _PAIR, measures, shares, pairs, request)
     return Table(frame.sort("benchmark", pl.col("model") == ALL, "model", "other"), notes=(*_OF_PAIRS, OVER))
 
 

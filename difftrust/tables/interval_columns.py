@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from difftrust.research.coders import MEAN, MEASURES, RHOS, placed_right, rankings, table_4
+from difftrust.research.coders import MEAN, MEASURES, RHOS, placed_right, rankings, table_4, with_ends
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.records import Detection
 from difftrust_core.metrics.estimates import Floats, Limits
@@ -139,6 +139,28 @@ def shares_over_tasks(
         low, high = resampling.limits(values) if varies else (math.nan, math.nan)
         found |= {name: float(values[0]), f"{name}{LOW}": low, f"{name}{HIGH}": high}
     return found
+
+
+def share_table(
+    pairs: pl.DataFrame,
+    by: Sequence[str],
+    measures: Sequence[pl.Expr],
+    shares: Mapping[str, tuple[str, str]],
+    judged: pl.DataFrame,
+    request: TableRequest,
+) -> pl.DataFrame:
+    """Return a row a value of the columns ``by``, the benchmark first: ``measures`` of its pairs, and their shares.
+
+    ``judged``: rows of all tasks that the shares, as in ``shares_over_tasks``, are resampled over.
+    """
+    rows = [
+        dict(zip(by, key, strict=True))
+        | own.select(measures).row(0, named=True)
+        | shares_over_tasks(own, shares, judged.filter(benchmark=key[0])["task_id"], request)
+        for key, own in pairs.group_by(by)
+    ]
+    schema = pairs.clear().group_by(by).agg(measures).schema
+    return pl.DataFrame(rows, schema={**schema, **dict.fromkeys(with_ends(*shares), pl.Float64)}).fill_nan(None)
 
 
 def differences(table: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from difftrust.research.coders import MEAN, with_ends
 from difftrust.research.other_models import count_findings, suspects
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
-from difftrust.tables.interval_columns import requested_table_4, shares_over_tasks
+from difftrust.tables.interval_columns import requested_table_4, share_table
 from difftrust.tables.request import TableRequest, estimates_for, is_shipped
 from difftrust_core.base.files import find_shipped
 from difftrust_core.base.records import Detection, Reading, References, Validity
@@ -232,15 +232,10 @@ def by_model(
     ``judged``: rows of all tasks that the shares are resampled over; ``on_tasks``: those with the first of ``counted``.
     """
     everyone = pairs.with_columns(model=pl.lit(ALL))
-    rows = []
-    for (benchmark, model), own in pl.concat([pairs, everyone]).group_by("benchmark", "model"):
-        tasks = judged.filter(benchmark=benchmark)["task_id"]
-        row = {"benchmark": benchmark, "model": model, **own.select(pl.col(counted).sum()).row(0, named=True)}
-        row["on_tasks"] = own.filter(counted[0])["task_id"].n_unique()
-        rows.append(row | shares_over_tasks(own, shares, tasks, request))
-    schema = {"benchmark": pl.String, "model": pl.String, **dict.fromkeys((*counted, "on_tasks"), pl.Int64)}
-    schema |= dict.fromkeys(with_ends(*shares), pl.Float64)
-    return pl.DataFrame(rows, schema=schema).fill_nan(None).sort(*_order(ALL))
+    on_tasks = pl.col("task_id").filter(pl.col(counted[0])).n_unique().alias("on_tasks")
+    counts = [count.cast(pl.Int64) for count in (pl.col(counted).sum(), on_tasks)]
+    found = share_table(pl.concat([pairs, everyone]), ("benchmark", "model"), counts, shares, judged, request)
+    return found.sort(*_order(ALL))
 
 
 def _tasks_of_kinds(pairs: pl.DataFrame) -> list[str]:

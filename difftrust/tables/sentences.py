@@ -8,12 +8,19 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from difftrust.research.coders import MEAN, MEASURES, beside_published, mean_absolute_differences, strength_of, table_4
+from difftrust.research.coders import (
+    MEAN,
+    MEASURES,
+    beside_published,
+    mean_absolute_differences,
+    strength_of,
+    table_4,
+    with_exact_share,
+)
 from difftrust.tables.interval_columns import HIGH, LOW, with_intervals
 from difftrust.tables.names import display_name, with_display_names
 from difftrust.tables.render import in_percent
 from difftrust_core.metrics.aggregate import pass_at_1, spearman
-from difftrust_core.metrics.intervals import clopper_pearson
 
 WITH_INTERVALS: Final = ("mean_error", "mean_incoherence", "detection_rate", "undetected_mean_error")
 SILENT: Final = "silent_rate"
@@ -40,28 +47,21 @@ def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.
     """
     table = compare_means(tasks, measures=WITH_INTERVALS)
     table = with_intervals(table, tasks, resamples=resamples, seed=seed)
-    rows, silent = [], []
+    rows = []
     for (model,), own in tasks.group_by("model", maintain_order=True):
         tokens = None if own["completion_tokens"].has_nulls() else own["completion_tokens"].sum()
         cost = None if own["cost_usd"].has_nulls() else math.fsum(own["cost_usd"])
         per_1000 = None if cost is None else 1000 * cost / own.height
         rows.append((model, pass_at_1(own), cost, per_1000, own["cost_usd_is_lower_bound"].any(), tokens))
-        silent.append(_silent(own))
     schema = {"model": pl.String, "pass_at_1": pl.Float64, "cost_usd": pl.Float64, "cost_per_1000_tasks": pl.Float64}
     schema |= {"cost_usd_is_lower_bound": pl.Boolean, "completion_tokens": pl.Int64}
     more = pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("pass_at_1").fill_nan(None))
-    shares = dict.fromkeys((SILENT, f"{SILENT}{LOW}", f"{SILENT}{HIGH}"), pl.Float64)
-    ends = pl.DataFrame(silent, schema=shares, orient="row")
-    return table.join(more.hstack(ends), on="model").sort("mean_error", "mean_incoherence", "model")
-
-
-def _silent(own: pl.DataFrame) -> tuple[float | None, float | None, float | None]:
-    """Return the share of a model's tasks that are wrong although all programs agree, with its exact interval."""
-    known = own.drop_nulls(["error", "detected"]).drop_nans("error")
-    if known.is_empty():
-        return None, None, None
-    wrong = known.filter(~pl.col("detected"), pl.col("error") > 0).height
-    return wrong / known.height, *clopper_pearson(wrong, known.height, alpha=0.025)
+    known = tasks.drop_nulls(["error", "detected"]).drop_nans("error")
+    silent = ~pl.col("detected") & (pl.col("error") > 0)
+    counts = known.group_by("model").agg(known=pl.len(), silent=silent.sum())
+    shares = with_exact_share(counts, SILENT, "silent", "known").drop("silent", "known")
+    found = table.join(more, on="model").join(shares, on="model", how="left")
+    return found.sort("mean_error", "mean_incoherence", "model")
 
 
 def against_published(tasks: pl.DataFrame, published: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:

@@ -2,16 +2,16 @@
 
 from collections import Counter
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
+from difftrust.research.coders import with_exact_share
 from difftrust.research.per_candidate import Schema
 from difftrust.results import Table
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.files import find_shipped
 from difftrust_core.exceptions import NoBenchmark
-from difftrust_core.metrics.intervals import clopper_pearson
 
 SHIPPED: Final = "data/versions/pairs.csv"
 """A row a pair; ``make bench-versions`` runs diff on each and writes it."""
@@ -73,34 +73,23 @@ def make_versions(request: TableRequest) -> Table:
     if not path.is_file():
         raise NoBenchmark(f"no compared pairs in {path}; `make bench-versions` makes them")
     pairs = pl.read_csv(path, schema=SCHEMA)
-    rows = [
-        {"benchmark": benchmark, "stratum": str(stratum), **_counted(own)}
-        for benchmark in (*pairs["benchmark"].unique().sort(), "all")
-        for stratum in Stratum
-        for own in [pairs.filter((pl.lit(benchmark) == "all") | (pl.col("benchmark") == benchmark), stratum=stratum)]
-    ]
+    judged = pl.col("judgement")
+    counted = {"pairs": judged.is_not_null(), **{each.replace(" ", "_"): judged == each for each in Judgement}}
+    counted["right"] = judged.is_in(_RIGHT)
+    frame = (
+        pl.concat([pairs, pairs.with_columns(benchmark=pl.lit("all"))])
+        .group_by("benchmark", "stratum")
+        .agg(**{name: which.sum().cast(pl.Int64) for name, which in counted.items()})
+        .sort(pl.col("benchmark") == "all", "benchmark", pl.col("stratum").cast(pl.Enum(Stratum)))
+    )
     undecided = Counter(pairs.filter(judgement=Judgement.UNDECIDED)["why"])
     missed = pairs.filter(judgement=Judgement.MISSED)
     raising = missed.filter(pl.max_horizontal("domain_values", "published_values") == 0)
     return Table(
-        pl.DataFrame(rows),
+        with_exact_share(frame, "right_share", "right", "pairs").drop("right"),
         notes=(
             f"missed: {missed.height}; on {missed['why'].count()} of them the report notes a difference that the "
             f"function may not allow; on {raising.height} one version raises wherever the recorded outcomes differ",
             *(f"undecided: {why}: {count}" for why, count in sorted(undecided.items())),
         ),
     )
-
-
-def _counted(pairs: pl.DataFrame) -> dict[str, Any]:
-    counts = Counter(pairs["judgement"])
-    right = sum(counts[each] for each in _RIGHT)
-    low, high = clopper_pearson(right, pairs.height, alpha=0.025)
-    named = {each.replace(" ", "_"): counts[each] for each in Judgement}
-    return {
-        "pairs": pairs.height,
-        **named,
-        "right_share": right / pairs.height,
-        "right_share_low": low,
-        "right_share_high": high,
-    }
