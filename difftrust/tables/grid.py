@@ -10,10 +10,10 @@ from difftrust.research.per_candidate import Schema
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.page_table import VARIED
+from difftrust.tables.request import TableRequest
 from difftrust_core.base.records import Detection
 from difftrust_core.estimates.measures import Filter, keep_all, summary, whole_rows
 from difftrust_core.estimates.pool import Pool
-from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals import bootstrap_tasks, statistic_of
 
 _OF_CURVES: Final = ("detection_rate", "mean_error", "mean_incoherence")
@@ -58,10 +58,8 @@ def curves(
 
     ``fixed``: m, n and temperature of what does not vary. Measures: those of ``summary``, and <measure>_low and _high
     for those of _OF_CURVES, 95 % over tasks. Values that are not all recorded or executed are left out, as
-    are those with m < 2. ``tasks`` takes the rows of ``ablation`` that count. Raises WrongUsage for another name.
+    are those with m < 2. ``tasks`` takes the rows of ``ablation`` that count.
     """
-    if vary not in VARIED.values():
-        raise WrongUsage(f"what varies is one of {', '.join(sorted(VARIED.values()))}, got {vary!r}")
     rows = []
     for (name, pool), value in product(sorted(pools.items()), values):
         at = {**fixed, vary: value}
@@ -94,25 +92,17 @@ _ENDS = ("detection_rate_low", "detection_rate_high")
 _BOUND = "expenses_usd_is_lower_bound"
 
 
-def table_3(
-    pools: Mapping[str, Pool],
-    *,
-    part: str = "3",
-    model: str = PAPER_SETTING.model,
-    detection: Detection = Detection.AS_PUBLISHED,
-    tasks: Filter = keep_all,
-    resamples: int = 0,
-) -> pl.DataFrame:
-    """Return Table 3 or one part of it: ``varied``, ``value``, and four columns a benchmark.
+def table_3(pools: Mapping[str, Pool], request: TableRequest, *, part: str = "3") -> pl.DataFrame:
+    """Return Table 3 of the request's model or one part of it: ``varied``, ``value``, and four columns a benchmark.
 
     <benchmark>_expenses_usd: of all m programs of all tasks, and whether it _is_lower_bound;
-    <benchmark>_detection_rate: of the first m candidates, by ``detection``;
+    <benchmark>_detection_rate: of the first m candidates, by the request's ``detection``;
     <benchmark>_over_subsets: all pairs, expected over every choice of m of the recorded candidates.
     One program cannot disagree with another: at m = 1 nothing is detected, which is counted, not undefined. Null where
-    the candidates of a setting are not all here, or were not all executed on n inputs. ``tasks`` takes the rows of
-    ``ablation`` that count. ``resamples`` > 0: <benchmark>_detection_rate_low and _high, 95 % over tasks.
+    the candidates of a setting are not all here, or were not all executed on n inputs. With intervals also
+    <benchmark>_detection_rate_low and _high, 95 % over tasks.
     """
-    columns = ["expenses_usd", _BOUND, "detection_rate", *(_ENDS if resamples else ()), "over_subsets"]
+    columns = ["expenses_usd", _BOUND, "detection_rate", *(_ENDS if request.intervals else ()), "over_subsets"]
     schema: Schema = {"varied": pl.String, "value": pl.Float64}
     rows: list[dict[str, object]] = [
         {"varied": varied, "value": float(value)}
@@ -122,24 +112,23 @@ def table_3(
     for name, pool in sorted(pools.items(), reverse=True):
         schema |= {f"{name.lower()}_{key}": pl.Boolean if key == _BOUND else pl.Float64 for key in columns}
         for row in rows:
-            cell = _cell(pool, model, row, detection, (tasks, resamples))
+            cell = _cell(pool, row, request)
             row |= {f"{name.lower()}_{key}": x for key, x in cell.items()}
     return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
 
-def _cell(
-    pool: Pool, model: str, setting: Mapping[str, Any], detection: Detection, sample: tuple[Filter, int]
-) -> dict[str, float | None]:
+def _cell(pool: Pool, setting: Mapping[str, Any], request: TableRequest) -> dict[str, float | None]:
     """Return the four columns of one benchmark for one row; none where its setting is not here."""
-    at, (tasks, resamples) = vars(PAPER_SETTING) | {VARIED[setting["varied"]]: setting["value"]}, sample
-    m = int(at["m"])
-    found = whole_rows(pool, [(model, at["temperature"])], m=m, n=int(at["n"]), subsets=True, tasks=tasks)
+    at = vars(PAPER_SETTING) | {VARIED[setting["varied"]]: setting["value"]}
+    m, coder = int(at["m"]), (request.model, at["temperature"])
+    found = whole_rows(pool, [coder], m=m, n=int(at["n"]), subsets=True, tasks=request.counted)
     if found is None:
         return {}
-    whole = summary(found)
+    whole, rule = summary(found), request.detection
+    resamples = request.resamples if request.intervals else 0
     rates: dict[str, float | None] = {
-        "detection_rate": whole["detection_rate_all_pairs" if detection == Detection.ALL_PAIRS else "detection_rate"],
-        **_limits(found, ["detection_rate"], resamples=resamples, detection=detection),
+        "detection_rate": whole["detection_rate_all_pairs" if rule == Detection.ALL_PAIRS else "detection_rate"],
+        **_limits(found, ["detection_rate"], resamples=resamples, detection=rule),
         "over_subsets": whole["detection_rate_subsets"],
     }
     cost: dict[str, float | None] = {"expenses_usd": whole["cost_usd"], _BOUND: whole["cost_usd_is_lower_bound"]}

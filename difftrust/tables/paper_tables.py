@@ -72,10 +72,7 @@ def make_table_3(request: TableRequest, *, part: str = "3") -> Table:
     pools = request.pools()
     if not any(model == request.model for pool in pools.values() for model, _ in pool.members):
         raise NoStore(f"the store {request.store} holds no behaviours of {request.model}; name another --model")
-    resamples = request.resamples if request.intervals else 0
-    frame = table_3(
-        pools, part=part, model=request.model, detection=request.detection, tasks=request.counted, resamples=resamples
-    )
+    frame = table_3(pools, request, part=part)
     notes = [
         f"{request.model}; fixed while another varies: m = {PAPER_SETTING.m}, t = {PAPER_SETTING.temperature}, "
         f"n = {PAPER_SETTING.n}; "
@@ -204,10 +201,11 @@ def make_rankings(request: TableRequest) -> Table:
     pools = anywhere.shown_pools()
     if not pools:
         raise NoStore(f"the store {request.store} holds no results; run `difftrust execute --store {request.store}`")
-    found = estimates_of_pools(request.open(), pools, m=request.m, n=request.n)
-    found = request.counted(found)
+    found = request.counted(estimates_of_pools(request.open(), pools, m=request.m, n=request.n))
     parts = [
-        _ranking_rows(own, f"{t:g}", request) for (t,), own in found.group_by("temperature") if _is_ranked(t, request)
+        _ranking_rows(own, f"{t:g}", request)
+        for (t,), own in found.group_by("temperature")
+        if request.wanted_temperature in (None, t)
     ]
     if found["temperature"].n_unique() > 1:
         parts.append(_ranking_rows(_pooled(found), POOLED, request))
@@ -226,11 +224,6 @@ _RANKING_NOTES: Final = (
     f"Student's t; rho_found_strength: {', '.join(f'{word} from {least:g}' for least, word in STRENGTH.items())}",
     "in brackets: 95 % intervals over tasks (BCa), the coders as they are",
 )
-
-
-def _is_ranked(temperature: object, request: TableRequest) -> bool:
-    usual = PAPER_SETTING.temperature if request.as_in_paper else temperature
-    return bool(temperature == (usual if request.temperature is None else request.temperature))
 
 
 def _pooled(estimates: pl.DataFrame) -> pl.DataFrame:

@@ -141,8 +141,6 @@ def test_curves_leave_out_what_is_not_recorded() -> None:
     assert found["m"].to_list() == [2, 3]
     assert found["mean_error"].to_list() == pytest.approx([0.0, 1 / 12])
     assert (found["mean_error_low"] <= found["mean_error"]).all()
-    with pytest.raises(WrongUsage, match="one of m, n, temperature, got 'k'"):
-        curves({"b": pool()}, "a", vary="k", values=(1,), fixed={})
 
 
 def test_differences_are_sorted_and_compared_with_half_the_interval() -> None:
