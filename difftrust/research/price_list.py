@@ -83,7 +83,7 @@ def open_market(
     hotter = [t for name, t in reaching if name == model and t > temperature]
     others = [coder for coder in reaching if coder[1] == temperature and coder[0] != model]
     known = [coder for coder in others if not by_price or _has_price(pool, coder)]
-    at_least = [coder for coder in known if by_price and _has_lower_bound(pool, coder)]
+    at_least = [coder for coder in known if by_price and is_lower_bound(pool.of(coder), list_price(coder[0]))]
     priced = [coder for coder in known if coder not in at_least]
     least = {checked: m, **({(model, max(hotter)): m - 1} if hotter else {}), **dict.fromkeys(priced, 1)}
     prices = {coder: list_price(coder[0]) for coder in least}
@@ -123,10 +123,6 @@ def _most_useful(evidence: Evidence, others: Sequence[Coder], tasks: Bools) -> l
 
 def _has_price(pool: Pool, coder: Coder) -> bool:
     return list_price(coder[0]) is not None or bool((pool.of(coder).cost_nanodollars >= 0).all())
-
-
-def _has_lower_bound(pool: Pool, coder: Coder) -> bool:
-    return is_lower_bound(pool.of(coder), list_price(coder[0]))
 
 
 def in_first_half(task_ids: Sequence[str], *, seed: int = 0) -> Bools:

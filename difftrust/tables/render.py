@@ -117,12 +117,8 @@ def _csv(frame: pl.DataFrame) -> str:
     nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Binary]
     flat = rewrite(frame, texts, lambda text: as_cell(printable(text, "\n\t")))
     flat = rewrite(flat, nested, lambda value: as_cell(json.dumps(json_value(value))))
-    return flat.rename(_headers(frame)).write_csv().rstrip("\n")
-
-
-def _headers(frame: pl.DataFrame) -> dict[str, str]:
-    """Return the columns as they are printed: a statement may name one as it likes."""
-    return {name: as_cell(printable(name, "\t")) for name in frame.columns}
+    # A statement may name a column as it likes.
+    return flat.rename(lambda name: as_cell(printable(name, "\t"))).write_csv().rstrip("\n")
 
 
 def cell(value: Any, style: str) -> str:

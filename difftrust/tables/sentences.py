@@ -77,10 +77,9 @@ def in_words(tasks: pl.DataFrame, *, table: pl.DataFrame | None = None, with_ref
     """
     table = with_display_names(compare_means(tasks) if table is None else table)
     known = table.drop_nulls("mean_error") if with_reference else table.clear()
-    said = [_disagreeing(table)]
-    if not known.is_empty():
-        said = [_erring(known), *_ranked(known), *_found(known), *_right(known), *_unknown(tasks)]
-    return [sentence for sentence in said if sentence]
+    if known.is_empty():
+        return _disagreeing(table)
+    return [_erring(known), *_ranked(known), *_found(known), *_right(known), *_unknown(tasks)]
 
 
 def compare_means(tasks: pl.DataFrame, *, measures: Sequence[str] = MEASURES) -> pl.DataFrame:
@@ -101,17 +100,17 @@ def _ordered(table: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
     return table.drop_nulls(measure).sort(measure, "model").to_dicts() if measure in table.columns else []
 
 
-def _disagreeing(table: pl.DataFrame) -> str:
+def _disagreeing(table: pl.DataFrame) -> list[str]:
     rows = _ordered(table, "mean_incoherence")
     if not rows:
-        return ""
+        return []
     least, most = rows[0], rows[-1]
     if len(rows) == 1:
-        return f"Two programs of {most['model']} disagree on {_percent(most['mean_incoherence'])} of the inputs."
-    return (
+        return [f"Two programs of {most['model']} disagree on {_percent(most['mean_incoherence'])} of the inputs."]
+    return [
         f"Two programs of {least['model']} disagree on {_percent(least['mean_incoherence'])} of the inputs, two of "
         f"{most['model']} on {_percent(most['mean_incoherence'])}. Where two disagree, {WHERE_ALLOWED}."
-    )
+    ]
 
 
 def _erring(table: pl.DataFrame) -> str:
@@ -140,14 +139,9 @@ def _found(table: pl.DataFrame) -> list[str]:
     rows = _ordered(table, "detection_rate")
     if not rows:
         return []
-    least, most = rows[0], rows[-1]
     mean = float(np.mean([row["detection_rate"] for row in rows]))
-    spread = ""
-    if len(rows) > 1:
-        spread = (
-            f", from {_percent(least['detection_rate'])} ({least['model']}) "
-            f"to {_percent(most['detection_rate'])} ({most['model']})"
-        )
+    least, most = (f"{_percent(row['detection_rate'])} ({row['model']})" for row in (rows[0], rows[-1]))
+    spread = f", from {least} to {most}" if len(rows) > 1 else ""
     return [
         f"Disagreement alone detects {_percent(mean)} of the tasks on which a model errs, on average{spread}; the "
         "others are wrong despite agreement."
