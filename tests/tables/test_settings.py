@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import difftrust as dt
 from difftrust.study import open_study
 from difftrust.tables.registry import TABLES, make_table
-from difftrust.tables.request import TableRequest
+from difftrust.tables.request import TableRequest, estimates_for
 from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain
 from difftrust_core.datasets.recorded import Recorded, selection_of
@@ -101,3 +102,38 @@ def test_trust_takes_the_sizes_there_are_and_refuses_others(store: Store, tmp_pa
             study.wrong_despite_agreement(**asked)  # type: ignore[arg-type]
     with pytest.raises(NoStore, match="nothing to draw"):
         open_study(store.root).wrong_despite_agreement()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Coder "two" has two programs a task, "three" has three, of which the first two are right."""
+    root = tmp_path_factory.mktemp("tables") / "store"
+    return executed(root, n=20, two=(RIGHT, WRONG), three=(RIGHT, RIGHT, OTHER))
+
+
+def test_a_plain_table_has_the_largest_m_that_all_have_and_says_so(plain: Store) -> None:
+    made = make_table("4", TableRequest(store=plain.root))
+    errors = dict(made.frame.select("model", "mean_error").iter_rows())
+    assert errors["three"] == 0  # the third program, which is wrong, is no part of it
+    assert any(note.startswith("m = 2, n = 20: the largest that all coders shown have") for note in made.notes)
+    assert estimates_for(TableRequest(store=plain.root))[0]["m"].unique().to_list() == [2]
+
+
+def test_one_model_has_all_of_its_own(plain: Store) -> None:
+    made = make_table("4", TableRequest(store=plain.root, only=("three",)))
+    assert made.frame["model"].to_list() == ["three", "mean"]
+    assert made.frame["mean_error"][0] > 0
+    assert not [note for note in made.notes if "the largest that all" in note]
+    named = estimates_for(TableRequest(store=plain.root, only=("three",), m=3))[0]
+    assert named["m"].unique().to_list() == [3]
+    with pytest.raises(WrongUsage, match="no model 'four'; there are: three, two"):
+        make_table("4", TableRequest(store=plain.root, only=("four",)))
+
+
+def test_a_pool_without_some_tasks_has_the_others_unchanged(plain: Store) -> None:
+    pool = dt.open(plain.root).pool("tiny")
+    fewer = pool.without({"tiny/double"})
+    assert [task.task_id for task in fewer.tasks] == [t.task_id for t in pool.tasks if t.task_id != "tiny/double"]
+    for coder in pool.members:
+        assert fewer.tasks_of(coder) == [name for name in pool.tasks_of(coder) if name != "tiny/double"]
+    assert pool.without({"tiny/none"}) is pool
