@@ -224,8 +224,13 @@ def side_by_side(panels: list[Any], *, columns: int = 3) -> Any:
         return panels[0] if len(panels) == 1 else alt.concat(*panels, columns=columns)
 
 
-def titled(chart: Any, title: str, *lines: str, width: int = WIDTH) -> Any:
-    """Return the chart under a title and lines that say what to see, each folded to ``width`` pixels."""
+def titled_figure(
+    chart: Any, frame: pl.DataFrame, title: str, *lines: str, notes: tuple[str, ...] = (), width: int = WIDTH
+) -> Figure:
+    """Return the chart under a title and lines that say what to see, each folded to ``width`` pixels.
+
+    ``frame``: the table that it draws.
+    """
     made = chart.copy(deep=False)
     made.title = alt.Title(
         text=folded(title, _TITLE_SIZE, width),
@@ -239,14 +244,7 @@ def titled(chart: Any, title: str, *lines: str, width: int = WIDTH) -> Any:
         subtitlePadding=5,
         offset=12,
     )
-    return made
-
-
-def titled_figure(
-    chart: Any, frame: pl.DataFrame, title: str, *lines: str, notes: tuple[str, ...] = (), width: int = WIDTH
-) -> Figure:
-    """Return the figure of a chart, as ``titled`` has it, with the table that it draws."""
-    return Figure(chart=titled(chart, title, *lines, width=width), frame=frame, notes=notes)
+    return Figure(chart=made, frame=frame, notes=notes)
 
 
 def folded(text: str, size: int, width: int) -> list[str]:
