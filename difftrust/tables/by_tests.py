@@ -9,7 +9,7 @@ from difftrust.research.passed_tests import ALL, read_groups, shares_passed
 from difftrust.results import Table
 from difftrust.tables.interval_columns import requested_table_4
 from difftrust.tables.request import TableRequest, estimates_for, range_of
-from difftrust_core.base.records import Detection, Validity
+from difftrust_core.base.records import Validity
 from difftrust_core.estimates.refresh import open_pools, policies_executed
 from difftrust_core.exceptions import NoStore
 
@@ -130,5 +130,5 @@ def _means(wide: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
 def _mean(wide: pl.DataFrame, name: str, request: TableRequest) -> pl.DataFrame:
     # A mean over tasks as Table 4 has one, whatever of.
     estimates = wide.with_columns(error=name, incoherence=pl.lit(None, pl.Float64))
-    table = requested_table_4(estimates, request, detection=Detection.ALL_PAIRS, measures=[_MEAN])
+    table = requested_table_4(estimates, request, measures=[_MEAN])
     return table.rename({f"{_MEAN}{end}": f"{name}{end}" for end in ("", "_low", "_high")}, strict=False)

@@ -107,11 +107,10 @@ def requested_table_4(
     estimates: pl.DataFrame,
     request: TableRequest,
     *,
-    detection: Detection | None = None,
     measures: Sequence[str] = MEASURES,
 ) -> pl.DataFrame:
-    """Return Table 4 of these estimates, with intervals if they are asked for; by the request's detection, or this."""
-    rule = request.detection if detection is None else detection
+    """Return Table 4 of these estimates by the request's detection, with intervals if they are asked for."""
+    rule = request.detection
     table = table_4(estimates, detection=rule, measures=measures)
     if not request.intervals:
         return table
