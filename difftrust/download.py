@@ -7,7 +7,6 @@ published as a repository of many small pickles, without a release or a hash to 
 
 import hashlib
 import http.client
-import io
 import os
 import shutil
 import urllib.error
@@ -109,33 +108,28 @@ def fetch(
     if source is not None and source.is_dir():
         names = (LAYOUT[key].name, origin.url.rpartition("/")[2])
         source = next((source / name for name in names if (source / name).is_file()), source / names[0])
+    raw = _copied(source, origin) if source is not None else _downloaded(key, origin, timeout)
+    came = source if source is not None else origin.url
+    made = _converted(raw, origin, f"{came}: expected the published file, found another", key)
+    digest = hashlib.sha256(made).hexdigest()
+    if digest != origin.sha256:
+        raise BadBenchmark(
+            f"{came}: expected sha256 {origin.sha256}, found {digest}; nothing was installed; "
+            f"{_remedy(key) if source is None else f'take the file from {origin.url}'}"
+        )
     with _installed(target) as stream:
-        digest = _fill(key, stream, origin, source, timeout)
-        if digest != origin.sha256:
-            came = source if source is not None else origin.url
-            raise BadBenchmark(
-                f"{came}: expected sha256 {origin.sha256}, found {digest}; nothing was installed; "
-                f"{_remedy(key) if source is None else f'take the file from {origin.url}'}"
-            )
+        stream.write(made)
     return target
 
 
-def _fill(key: str, stream: BinaryIO, origin: Origin, source: Path | None, timeout: float) -> str:
-    """Write what is to be installed to ``stream`` and return its hash."""
-    if origin.convert is None:
-        return _copied(source, stream, origin) if source else _downloaded(key, stream, origin, timeout)
-    raw = io.BytesIO()
-    digest = _copied(source, raw, origin) if source else _downloaded(key, raw, origin, timeout)
-    made = raw.getvalue()
-    if digest != origin.sha256:  # not converted yet
-        try:
-            made = origin.convert(made)
-        except (ValueError, KeyError, TypeError, RecursionError) as e:
-            raise BadBenchmark(
-                f"{source or origin.url}: expected the published file, found another ({e}); {_remedy(key)}"
-            ) from None
-    stream.write(made)
-    return hashlib.sha256(made).hexdigest()
+def _converted(raw: bytes, origin: Origin, refusal: str, key: str) -> bytes:
+    """Return what is to be installed of a published file; of one that is converted already, itself."""
+    if origin.convert is None or hashlib.sha256(raw).hexdigest() == origin.sha256:
+        return raw
+    try:
+        return origin.convert(raw)
+    except (ValueError, KeyError, TypeError, RecursionError) as e:
+        raise BadBenchmark(f"{refusal} ({e}); {_remedy(key)}") from None
 
 
 def _remedy(key: str) -> str:
@@ -171,13 +165,13 @@ def _installed(target: Path) -> Iterator[BinaryIO]:
         ) from None
 
 
-def _downloaded(key: str, stream: BinaryIO, origin: Origin, timeout: float) -> str:
+def _downloaded(key: str, origin: Origin, timeout: float) -> bytes:
     try:
         with urllib.request.urlopen(origin.url, timeout=timeout) as reply:
             announced = reply.headers.get("Content-Length")
             total = int(announced) if announced and announced.isdigit() else None
             with tqdm(desc=f"fetching {key}", total=total, unit="B", unit_scale=True, disable=None) as bar:
-                digest, size = _pump(reply, stream, origin, bar.update)
+                content = _read(reply, origin, bar.update)
     except urllib.error.HTTPError as e:
         # An HTTPError is the open reply as well.
         e.close()
@@ -185,35 +179,33 @@ def _downloaded(key: str, stream: BinaryIO, origin: Origin, timeout: float) -> s
     except (OSError, http.client.HTTPException) as e:
         why = getattr(e, "reason", None) or e
         raise NoBenchmark(f"{origin.url} could not be fetched: {why}; {_remedy(key)}") from None
-    if total is not None and size < total:
+    if total is not None and len(content) < total:
         raise BadBenchmark(
-            f"{origin.url}: expected {total} bytes, the connection ended after {size}; "
+            f"{origin.url}: expected {total} bytes, the connection ended after {len(content)}; "
             f"nothing was installed; try again, or {_remedy(key)}"
         )
-    return digest
+    return content
 
 
-def _copied(source: Path, stream: BinaryIO, origin: Origin) -> str:
+def _copied(source: Path, origin: Origin) -> bytes:
     try:
         with source.open("rb") as copy:
-            return _pump(copy, stream, origin, lambda _: None)[0]
+            return _read(copy, origin)
     except OSError as e:
         raise NoBenchmark(f"{source}: expected a readable file, found: {e.strerror}; check the path") from None
 
 
-def _pump(source: BinaryIO, stream: BinaryIO, origin: Origin, progress: Callable[[int], object]) -> tuple[str, int]:
-    digest, size = hashlib.sha256(), 0
+def _read(source: BinaryIO, origin: Origin, progress: Callable[[int], object] = lambda size: None) -> bytes:
+    content = bytearray()
     while block := source.read(_BLOCK):
-        size += len(block)
-        if size > origin.max_bytes:
+        content += block
+        if len(content) > origin.max_bytes:
             raise BadBenchmark(
                 f"{origin.url}: expected at most {origin.max_bytes} bytes, found more; "
                 "nothing was installed; take the file from its official home"
             )
-        digest.update(block)
-        stream.write(block)
         progress(len(block))
-    return digest.hexdigest(), size
+    return bytes(content)
 
 
 def _install_candidates(source: Path | None, target: Path) -> Path:

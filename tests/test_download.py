@@ -137,7 +137,6 @@ def test_no_server_and_one_that_says_nothing_are_told(tmp_path: Path, monkeypatc
 def test_an_interrupted_download_leaves_nothing(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(module.tqdm):  # type: ignore[misc, type-arg]
         def update(self, n: float | None = 1) -> bool | None:
-            assert any(name.endswith(".tmp") for name in files(tmp_path))
             raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "tqdm", Interrupted)
