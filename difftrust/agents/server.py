@@ -32,6 +32,8 @@ _MOST_SECONDS = 900.0
 _MOST_INPUTS = 100_000
 _MOST_PROGRAMS = 100
 """Distinct programs of a check, each of which runs on every input."""
+_PLACE = ("entry_point", "source", "path")
+"""Arguments that say which function is meant."""
 _INSTRUCTIONS = (
     "Finds inputs on which implementations of a Python function disagree, or on which a new version behaves unlike the "
     "old one, without a reference. Programs run in a sandbox. A disagreement proves that a program is wrong only where "
@@ -79,7 +81,7 @@ class Tools:
         server with a budget. ``examples``: "f(1) == 2", "f([]) raises ValueError"; ``assume``: "start <= end".
         ``n``: random inputs.
         """
-        place = {"entry_point": entry_point, "source": source, "path": path}
+        given = locals()
         if bool(candidates) == bool(models):
             raise ToolError("expected either candidates or models, got " + ("both" if models else "neither"))
         n_programs = m if models else len(set(candidates or ()))
@@ -88,17 +90,9 @@ class Tools:
                 f"expected at most {_MOST_PROGRAMS} distinct programs, got {n_programs:,}; each runs on every input: "
                 "give some of them"
             )
-        request = {
-            "tool": "check",
-            "place": place,
-            "candidates": candidates or [],
-            "models": models,
-            "m": m,
-            "examples": examples,
-            "assume": assume,
-            "n": n,
-        }
-        made = await self._run(ctx, request, seconds)
+        place = {name: given[name] for name in _PLACE}
+        request = {name: given[name] for name in ("candidates", "models", "m", "examples", "assume", "n")}
+        made = await self._run(ctx, {"tool": "check", "place": place, **request}, seconds)
         name = uuid.uuid4().hex[:12]
         self._checks[name] = _Kept(board=made["board"], place=place)
         while len(self._checks) > _KEPT:
@@ -125,16 +119,15 @@ class Tools:
         compare the file with (such as HEAD). Values, exceptions, changed arguments and prints count. ``expect``: what
         the new version is meant to do, "f(1) == 2"; such a change is expected. ``examples``: calls to start from.
         """
+        given = locals()
         if bool(path) == bool(old or new) or bool(path) != bool(revision):
             raise ToolError("expected old and new, or path and revision")
+        place = {"entry_point": entry_point, "path": path}
         request = {
             "tool": "diff",
-            "old": {"entry_point": entry_point, "source": old, "path": path, "revision": revision},
-            "new": {"entry_point": entry_point, "source": new, "path": path},
-            "expect": expect,
-            "examples": examples,
-            "assume": assume,
-            "n": n,
+            "old": {**place, "source": old, "revision": revision},
+            "new": {**place, "source": new},
+            **{name: given[name] for name in ("expect", "examples", "assume", "n")},
         }
         made = await self._run(ctx, request, seconds)
         return DiffResult(**made["result"])
@@ -147,10 +140,13 @@ class Tools:
         drop out; at most five questions. Whoever knows what the function is for should answer.
         """
         kept = self._kept(check_id)
-        request = {"tool": "ask", "board": kept.board, "answers": kept.answers, "answer": answer or None}
-        made = await self._run(ctx, request, 60.0)
+        made = await self._ask(ctx, kept, answer or None)
         kept.answers = made["answers"]
         return AskResult(check_id=check_id, **made["result"])
+
+    async def _ask(self, ctx: Context, kept: _Kept, answer: str | None) -> dict[str, Any]:
+        request = {"tool": "ask", "board": kept.board, "answers": kept.answers, "answer": answer}
+        return await self._run(ctx, request, 60.0)
 
     async def pin(
         self,
@@ -170,9 +166,7 @@ class Tools:
         if check_id:
             kept = self._kept(check_id)
             place = kept.place
-            now = await self._run(
-                ctx, {"tool": "ask", "board": kept.board, "answers": kept.answers, "answer": None}, 60.0
-            )
+            now = await self._ask(ctx, kept, None)
             wanted = [*now["result"]["examples"], *wanted]
         if not wanted:
             raise ToolError('expected an example such as "f(1) == 2", or a check with answers, got none')

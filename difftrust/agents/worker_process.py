@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 _TEXT, _CODE = 400, 4000
 """Characters of a text and of a program."""
+_MOST = {"code": _CODE // 2, **dict.fromkeys(("consensus", "program", "statement", "next_step", "sandbox"), _CODE)}
+"""Characters by the name of what is shown, where these are not _TEXT; lines stay lines then."""
 _ITEMS = 8
-"""Clusters, inputs and notes."""
+_COUNTED = ("clusters", "witnesses", "changes", "notes")
+"""Lists of which _ITEMS are shown; an answer says how many more there are."""
 _ANSWER = 5900
 """Bytes of an answer as JSON in lines, the id of its check excepted: an agent reads all of it."""
 _STEPS = ((_CODE, 50), (1000, 20), (500, 10), (250, 8), (250, 4), (250, 2), (100, 2), (50, 1))
@@ -93,42 +96,41 @@ def _check(*, place: Mapping[str, Any], candidates: Sequence[str], **given: Any)
 
 
 def _check_result(report: "CheckReport", finding: "Finding") -> Answer:
-    clusters = [
-        {
-            "number": each.number,
-            "candidates": [_cut(name) for name in each.candidates[:50]],
-            "works": each.works,
-            "contradicts_example": each.contradicts,
-            "code": _cut(each.code, _CODE // 2),
-        }
-        for each in report.clusters[:_ITEMS]
-    ]
     interval = report.interval
     return {
-        **_common(report, finding, clusters=len(report.clusters), inputs=len(finding.inputs)),
+        **_common(report, finding),
         "verdict": _VERDICTS.get(report.verdict, report.verdict),
         "found_by": _found_by(report),
         "incoherence": report.incoherence,
         "interval": interval and {name: getattr(interval, name) for name in ("low", "high", "level", "covers")},
-        "clusters": clusters,
-        "witnesses": _witnesses(finding),
-        "consensus": report.consensus and _cut(report.consensus, _CODE),
+        "clusters": [
+            {
+                "number": each.number,
+                "candidates": each.candidates,
+                "works": each.works,
+                "contradicts_example": each.contradicts,
+                "code": each.code,
+            }
+            for each in report.clusters
+        ],
+        "witnesses": [
+            {"call": each.call, "outcomes": [{"who": who, "outcome": what} for who, what in each.outcomes]}
+            for each in finding.inputs
+        ],
+        "consensus": report.consensus,
     }
 
 
-def _common(report: "CheckReport | DiffReport", finding: "Finding", **counts: int) -> Answer:
-    """Return what checks and comparisons say alike; ``counts``: of what is shown in part."""
-    counts["notes"] = len(report.notes)
-    more = [f"{count - _ITEMS} {name}" for name, count in counts.items() if count > _ITEMS]
+def _common(report: "CheckReport | DiffReport", finding: "Finding") -> Answer:
+    """Return what checks and comparisons say alike."""
     return {
         "verdict": report.verdict,
         "statement": finding.message,
         "n_inputs": report.n,
-        "undecided": [_cut(f"{each.why}; {each.remedy}") for each in report.undecided],
+        "undecided": [f"{each.why}; {each.remedy}" for each in report.undecided],
         "next_step": report.next_step,
         "sandbox": _sandbox(),
-        "notes": [_cut(note) for note in report.notes[:_ITEMS]],
-        "left_out": f"left out: {', '.join(more)}" if more else "",
+        "notes": report.notes,
     }
 
 
@@ -138,32 +140,31 @@ def _found_by(report: "CheckReport") -> str:
     return {"incoherent": "inputs", "disagreement found": "witnesses"}.get(report.verdict, "nothing")
 
 
-def _witnesses(finding: "Finding") -> list[Answer]:
-    found = []
-    for each in finding.inputs[:_ITEMS]:
-        outcomes = [{"who": _cut(who), "outcome": _cut(what)} for who, what in each.outcomes]
-        found.append({"call": _cut(each.call), "outcomes": outcomes})
-    return found
-
-
 def _fitted(result: Answer) -> Answer:
     """Return an answer with its texts and lists cut until it is short, and a word of how."""
+    more = {name: len(result.get(name, ())) - _ITEMS for name in _COUNTED}
+    left_out = ", ".join(f"{count} {name}" for name, count in more.items() if count > 0)
+    few = {name: result[name][:_ITEMS] for name in _COUNTED if name in result}
+    whole = _shortened({**result, **few, "left_out": left_out and f"left out: {left_out}"}, *_STEPS[0])
     for n_characters, n_items in _STEPS:
-        shown: Answer = _shortened(result, n_characters, n_items)
-        if shown != result:
+        shown: Answer = _shortened(whole, n_characters, n_items)
+        if shown != whole:
             said = f"texts were cut to {n_characters} characters, lists to {n_items}"
-            shown["left_out"] = "; ".join(filter(None, (result.get("left_out"), said)))
+            shown["left_out"] = "; ".join(filter(None, (whole["left_out"], said)))
         if len(json.dumps(shown, indent=2, ensure_ascii=False).encode("utf-8", "replace")) <= _ANSWER:
             break
     return shown
 
 
-def _shortened(what: Any, n_characters: int, n_items: int) -> Any:
+def _shortened(what: Any, n_characters: int, n_items: int, most: int = _TEXT) -> Any:
+    """Return ``what`` with its texts cut and without what steers a terminal, its lists cut."""
     if isinstance(what, dict):
-        return {key: _shortened(value, n_characters, n_items) for key, value in what.items()}
-    if isinstance(what, list):
-        return [_shortened(each, n_characters, n_items) for each in what[:n_items]]
-    return _cut(what, n_characters) if isinstance(what, str) and len(what) > n_characters else what
+        return {key: _shortened(each, n_characters, n_items, _MOST.get(key, _TEXT)) for key, each in what.items()}
+    if isinstance(what, list | tuple):
+        return [_shortened(each, n_characters, n_items, most) for each in what[:n_items]]
+    if not isinstance(what, str):
+        return what
+    return shorten(printable(what, kept="\n" if most > _TEXT else ""), min(most, n_characters))
 
 
 def _sandbox() -> str:
@@ -185,13 +186,13 @@ def _diff(*, old: Mapping[str, Any], new: Mapping[str, Any], **given: Any) -> An
         report = diff(load_version(before), load_version(after), options)
     finding = finding_of_diff(report)
     changes = [
-        {"call": _cut(each.call), **{which: _cut(did) for which, did in each.outcomes}, "expected": change.expected}
+        {"call": each.call, **dict(each.outcomes), "expected": change.expected}
         for each, change in zip(finding.inputs, report.changes, strict=True)
     ]
     result = {
-        **_common(report, finding, changes=len(changes)),
-        "changes": changes[:_ITEMS],
-        "failed_expectations": [_cut(text) for text in report.failed_expectations],
+        **_common(report, finding),
+        "changes": changes,
+        "failed_expectations": report.failed_expectations,
         "n_differing": report.n_differing,
     }
     return {"result": _fitted(result)}
@@ -205,12 +206,12 @@ def _ask(*, board: Any, answers: Sequence[Sequence[str]], answer: str | None) ->
     now = asking.Asking(board_of_json(board), said)
     if answer is not None:
         now.answer(answer)
-    question, program = now.question(), now.program
+    question = now.question()
     options = question.options if question else ()
     shown = question and {
-        "call": _cut(question.call),
+        "call": question.call,
         "options": [
-            {"answer": _cut(each.answer), "outcome": _cut(each.outcome), "n_candidates": len(each.candidates)}
+            {"answer": each.answer, "outcome": each.outcome, "n_candidates": len(each.candidates)}
             for each in options[:_ITEMS]
         ],
         "may_not_be_allowed": question.doubt,
@@ -219,8 +220,8 @@ def _ask(*, board: Any, answers: Sequence[Sequence[str]], answer: str | None) ->
         "question": shown,
         "n_answers": len(now.answers),
         "n_left": now.n_left,
-        "survivors": [_cut(name) for name in now.survivors[:50]],
-        "program": program and _cut(program, _CODE),
+        "survivors": now.survivors,
+        "program": now.program,
     }
     whole = {"examples": list(now.pins), "assume": list(now.conditions)}  # to be given back as they are
     return {"result": _fitted(result) | whole, "answers": [[each.arguments, each.said] for each in now.answers]}
@@ -296,11 +297,6 @@ def _folder(codes: Sequence[str]) -> Iterator[Path]:
             name = f"candidate_{number:0{len(str(len(codes)))}}.py"
             (folder / name).write_text(code, encoding="utf-8", errors="surrogatepass")
         yield folder
-
-
-def _cut(text: str, most: int = _TEXT) -> str:
-    shown = "\n".join(map(printable, text.split("\n"))) if most > _TEXT else printable(text)
-    return shorten(shown, most)
 
 
 _said: list[str] = []
