@@ -19,6 +19,7 @@ from difftrust.cli.shared_options import (
     TasksOption,
     WhoseModelOption,
     WhoseTemperatureOption,
+    name_option,
     record_of,
     select,
     utf8_path,
@@ -50,12 +51,10 @@ def fetch(
 
 @commands.command(epilog="Example: difftrust generate --benchmark humaneval --model gpt-4o -m 10 --store DIR --dry-run")
 def generate(
-    model: Annotated[
-        list[str], typer.Option(help="As litellm names it, or simulated/strong; may be repeated.", metavar="NAME")
-    ],
+    model: Annotated[list[str], name_option(help="As litellm names it, or simulated/strong; may be repeated.")],
     store: StoreOption,
     benchmark: Annotated[
-        str | None, typer.Option(help="starter, starter-sql, humaneval, mbpp, bigcodebench or spider.", metavar="NAME")
+        str | None, name_option(help="starter, starter-sql, humaneval, mbpp, bigcodebench or spider.")
     ] = None,
     tasks: TasksOption = None,
     temperature: SamplingOption = 0.6,

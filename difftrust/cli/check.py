@@ -19,7 +19,8 @@ from difftrust.cli.shared_options import (
     TestsOption,
     ToleranceOption,
     WeakOption,
-    store_folder,
+    folder_option,
+    name_option,
 )
 from difftrust_core.base.records import Equality
 from difftrust_core.exceptions import WrongUsage
@@ -50,15 +51,13 @@ def check(
     ] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", help="Sample from this LLM; may be repeated.", metavar="NAME"),
+        name_option("--model", help="Sample from this LLM; may be repeated."),
     ] = None,
     m: Annotated[int, typer.Option("-m", min=2, help="Programs to sample, over all models.")] = 10,
     temperature: SamplingOption = 0.6,
     store: Annotated[
         Path,
-        typer.Option(
-            "--store", help="Where replies are kept; none is paid for twice.", metavar="DIR", parser=store_folder
-        ),
+        folder_option("--store", help="Where replies are kept; none is paid for twice."),
     ] = Path("difftrust-check"),
     api_base: ApiBaseOption = None,
     max_usd: MaxUsdOption = None,

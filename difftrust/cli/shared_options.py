@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -106,37 +106,15 @@ def require_structure() -> None:
         require(module, extra="structure", purpose="comparing programs as texts and as trees")
 
 
-StoreOption = Annotated[
-    Path, typer.Option("--store", help="The folder or URL of the store.", metavar="DIR", parser=store_folder)
-]
+folder_option = partial(typer.Option, metavar="DIR", parser=store_folder)
+name_option = partial(typer.Option, metavar="NAME")
+
+StoreOption = Annotated[Path, folder_option("--store", help="The folder or URL of the store.")]
 StoreOrResultsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--store",
-        help="The folder or URL of the store. Default: the shipped results.",
-        metavar="DIR",
-        parser=store_folder,
-    ),
+    Path | None, folder_option("--store", help="The folder or URL of the store. Default: the shipped results.")
 ]
-ExecutedOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--store",
-        help="The folder or URL of an executed store; needed, for the shipped results are an export.",
-        metavar="DIR",
-        parser=store_folder,
-    ),
-]
-ResultsOption = Annotated[
-    Path, typer.Option("--out", help="The folder or URL of the results store.", metavar="DIR", parser=store_folder)
-]
-BesideOption = Annotated[
-    Path | None,
-    typer.Option(help="A store whose results on other inputs come along.", metavar="DIR", parser=store_folder),
-]
-BenchmarkOption = Annotated[
-    list[str] | None, typer.Option(help="Only this benchmark; may be repeated.", metavar="NAME")
-]
+ResultsOption = Annotated[Path, folder_option("--out", help="The folder or URL of the results store.")]
+BenchmarkOption = Annotated[list[str] | None, name_option(help="Only this benchmark; may be repeated.")]
 TasksOption = Annotated[
     Path | None,
     typer.Option(
@@ -145,12 +123,12 @@ TasksOption = Annotated[
         metavar="FILE|DIR",
     ),
 ]
-ModelOption = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.", metavar="NAME")]
+ModelOption = Annotated[list[str] | None, name_option(help="Only this model; may be repeated.")]
 TaskOption = Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.", metavar="ID")]
 TemperatureOption = Annotated[list[float] | None, typer.Option(help="Only this temperature; may be repeated.")]
 WhoseModelOption = Annotated[
     list[str] | None,
-    typer.Option(help="Only this model; may be repeated. For JSONL: the model that wrote the samples.", metavar="NAME"),
+    name_option(help="Only this model; may be repeated. For JSONL: the model that wrote the samples."),
 ]
 WhoseTemperatureOption = Annotated[
     list[float] | None, typer.Option(help="Only this temperature; may be repeated. For JSONL: that of the samples.")
@@ -207,11 +185,7 @@ ApiBaseOption = Annotated[
 ]
 AllowImportOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--allow-import",
-        help="A package of this environment that programs may import; may be repeated.",
-        metavar="NAME",
-    ),
+    name_option("--allow-import", help="A package of this environment that programs may import; may be repeated."),
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of the inputs.")]
 AssumeOption = Annotated[
@@ -223,7 +197,7 @@ TestsOption = Annotated[
     typer.Option("--write-tests", help="Add the confirmed examples to FILE as pytest tests.", metavar="FILE"),
 ]
 LanguageOption = Annotated[
-    str | None, typer.Option(help="python, sql, or an installed grammar such as tree_sitter_java.", metavar="NAME")
+    str | None, name_option(help="python, sql, or an installed grammar such as tree_sitter_java.")
 ]
 
 

@@ -10,10 +10,8 @@ import typer
 
 from difftrust.cli.printing import echo, echo_line
 from difftrust.cli.shared_options import (
-    BesideOption,
     DetectionOption,
     EqualityOption,
-    ExecutedOption,
     FirstInputsOption,
     Format,
     FormatOption,
@@ -25,6 +23,8 @@ from difftrust.cli.shared_options import (
     ReferencesOption,
     ResultsOption,
     StoreOrResultsOption,
+    folder_option,
+    name_option,
     reading_of,
     record_of,
 )
@@ -59,10 +59,8 @@ def table(
     ] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model",
-            help="Only this model; may be repeated. Table 3 and policies: their model, else gpt_4o.",
-            metavar="NAME",
+        name_option(
+            "--model", help="Only this model; may be repeated. Table 3 and policies: their model, else gpt_4o."
         ),
     ] = None,
     intervals: Annotated[
@@ -150,11 +148,9 @@ def figure(
     store: StoreOrResultsOption = None,
     models: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model", help="Only this model; may be repeated, for figures 2, 3 and ablation.", metavar="NAME"
-        ),
+        name_option("--model", help="Only this model; may be repeated, for figures 2, 3 and ablation."),
     ] = None,
-    benchmark: Annotated[str | None, typer.Option(help="Only this benchmark.", metavar="NAME")] = None,
+    benchmark: Annotated[str | None, name_option(help="Only this benchmark.")] = None,
     m: MostOption = None,
     n: FirstInputsOption = None,
     temperature: OneTemperatureOption = None,
@@ -197,11 +193,9 @@ def report(
     out: Annotated[Path, typer.Option("--out", help="Where to write: a file that ends in .html.", metavar="FILE")],
     store: StoreOrResultsOption = None,
     task: Annotated[str | None, typer.Option(help="Only this task: a section for each model.", metavar="ID")] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(help="With --task: only this model; may be repeated.", metavar="NAME")
-    ] = None,
+    model: Annotated[list[str] | None, name_option(help="With --task: only this model; may be repeated.")] = None,
     benchmark: Annotated[
-        str | None, typer.Option(help="Only this benchmark. Default: the first, or the task's.", metavar="NAME")
+        str | None, name_option(help="Only this benchmark. Default: the first, or the task's.")
     ] = None,
     m: MostOption = None,
     n: FirstInputsOption = None,
@@ -299,8 +293,8 @@ def plan(
         float | None, typer.Option(help="Which programs to buy: most alarms, as a share of its right programs.")
     ] = None,
     store: StoreOrResultsOption = None,
-    benchmark: Annotated[str | None, typer.Option(help="Learn from this benchmark.", metavar="NAME")] = None,
-    model: Annotated[str | None, typer.Option(help="Learn from this model.", metavar="NAME")] = None,
+    benchmark: Annotated[str | None, name_option(help="Learn from this benchmark.")] = None,
+    model: Annotated[str | None, name_option(help="Learn from this model.")] = None,
     temperature: Annotated[float | None, typer.Option(help="Learn from this temperature.")] = None,
     m: Annotated[int | None, typer.Option("-m", min=2, help="Most programs of the model on a task.")] = None,
     n: Annotated[int | None, typer.Option("-n", min=1, help="Inputs to compare on.")] = None,
@@ -347,7 +341,18 @@ def _say_inputs(epsilon: float, delta: float) -> None:
 
 
 @commands.command(epilog="Example: difftrust export --store DIR --out results")
-def export(to: ResultsOption, store: ExecutedOption = None, beside: BesideOption = None, jobs: JobsOption = 2) -> None:
+def export(
+    to: ResultsOption,
+    store: Annotated[
+        Path | None,
+        folder_option(
+            "--store",
+            help="The folder or URL of an executed store; needed, for the shipped results are an export.",
+        ),
+    ] = None,
+    beside: Annotated[Path | None, folder_option(help="A store whose results on other inputs come along.")] = None,
+    jobs: JobsOption = 2,
+) -> None:
     """Write a store's results as a small store: every table and ablation, no program text, no benchmark text."""
     from difftrust.export import export_results
     from difftrust_core.exceptions import WrongUsage
