@@ -172,17 +172,13 @@ class _Packed:
         self.place = {row: place for place, row in enumerate(rows)}
         self._rows, self._renamed = rows, _by_first(self._raw[rows]).T
         spelled = _spelled(self._renamed)
-        place = {column: pattern for pattern, column in enumerate(spelled)}
         patterns, firsts = np.unique(task.pattern_of_input, return_index=True)
-        met = dict(zip(patterns.tolist(), np.searchsorted(stops, firsts, side="right").tolist(), strict=True))
-        needed: dict[str, int] = {}
-        for pattern, column in enumerate(spelled):
-            stop = met.get(pattern, len(stops))
-            needed[column] = min(stop, needed.get(column, stop))
-        columns = sorted(needed, key=lambda column: (needed[column], column))
-        number = {column: place for place, column in enumerate(columns)}
-        self._labels = self._renamed[[place[column] for column in columns]].T
+        stop = np.full(len(spelled), len(stops))
+        stop[patterns] = np.searchsorted(stops, firsts, side="right")
+        order = sorted(range(len(spelled)), key=lambda pattern: (stop[pattern], spelled[pattern]))
+        number = {column: at for at, column in enumerate(dict.fromkeys(spelled[pattern] for pattern in order))}
         self._column_of = np.array([number[column] for column in spelled])
+        self._labels = self._renamed[np.unique(self._column_of, return_index=True)[1]].T
 
     def matrix(self) -> dict[str, Any]:
         """Return the rows, and what else counts of them: how far each was executed, and which do not load."""
@@ -199,13 +195,9 @@ class _Packed:
 
     def weights(self, stops: Sequence[int]) -> list[list[int]]:
         """Return how many of the inputs since the stop before are of each column; shorter where no later one is met."""
-        columns, found, before = self._column_of[self.task.pattern_of_input], [], 0
-        for stop in stops:
-            if stop > len(columns):
-                break
-            found.append(np.bincount(columns[before:stop]).tolist())
-            before = stop
-        return found
+        columns = self._column_of[self.task.pattern_of_input]
+        ends = [stop for stop in stops if stop <= len(columns)]
+        return [np.bincount(some).tolist() for some in np.split(columns, ends)[: len(ends)]]
 
     def _spell(self, arguments: str) -> str:
         """Return an input as people read it: a script's text, a database a line a row, else as it is."""
@@ -278,15 +270,11 @@ def _by_likeness(labels: Ints) -> list[str]:
 
 def _by_first(labels: Labels) -> Ints:
     """Return each outcome of a column as the first row that has it; -1 where it is unknown."""
-    columns = np.arange(labels.shape[1])
-    first = np.full((labels.shape[1], int(labels.max(where=labels != MISSING, initial=0)) + 1), -1, np.int64)
-    found = np.full(labels.shape, -1, np.int64)
-    for number, (row, own) in enumerate(zip(found, labels, strict=True)):
-        known = own != MISSING
-        at, label = columns[known], own[known]
-        first[at, label] = np.where(first[at, label] < 0, number, first[at, label])
-        row[known] = first[at, label]
-    return found
+    found = np.empty(labels.shape, np.int64)
+    for column in range(labels.shape[1]):
+        _, first, which = np.unique(labels[:, column], return_index=True, return_inverse=True)
+        found[:, column] = first[which]
+    return np.where(labels == MISSING, -1, found)
 
 
 def _safe(text: str) -> str:
