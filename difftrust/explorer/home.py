@@ -7,7 +7,7 @@ from typing import Any, Final
 from difftrust.explorer.cube import INPUTS_IN_WORDS, readings
 from difftrust.tables.agreement import others_in_words
 from difftrust.tables.request import TableRequest
-from difftrust.tasks.details import WRONG, Described
+from difftrust.tasks.details import WRONG
 from difftrust.tasks.task_inputs import as_test, read_inputs
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
 from difftrust.text import Marked, count_of, cut, marked_program, visible
@@ -48,25 +48,17 @@ def task_details(store: Store, pool: Pool, task_id: str, coder: Coder, *, m: int
     """
     view = view_task(store, pool, task_id, [coder], m=m, n=n)
     wrong = read_inputs(view, WRONG) if view.task else []
+    request = TableRequest(
+        store=store.root, reading=store.reading, equality=pool.equality, temperature=coder[1], m=m, n=n
+    )
     tests = {_safe(one.arguments): as_test(view.task.entry_point, one) for one in wrong if view.task}
     return {
-        "description": _described(view.task),
-        "others": _of_other_models(store, pool, task_id, coder, m, n),
+        "description": _safe(view.task.description.strip()) if view.task else "",
+        "others": _safe(others_in_words(pool, task_id, coder[0], request)),
         "statements": [_safe(line) for line in view.statements],
         "programs": marked_programs(view),
         "tests": {arguments: test for arguments, test in tests.items() if test},
     }
-
-
-def _of_other_models(store: Store, pool: Pool, task_id: str, coder: Coder, m: int, n: int) -> str:
-    request = TableRequest(
-        store=store.root, reading=store.reading, equality=pool.equality, temperature=coder[1], m=m, n=n
-    )
-    return _safe(others_in_words(pool, task_id, coder[0], request))
-
-
-def _described(task: Described | None) -> str:
-    return "" if task is None else _safe(task.description.strip())
 
 
 def marked_programs(view: TaskView) -> list[tuple[str, Marked]]:

@@ -1,6 +1,7 @@
 """The explorer in a notebook: sliders that need no kernel; what is picked comes back as ``selection``."""
 
 import base64
+from dataclasses import replace
 from typing import Any, Final
 
 import anywidget
@@ -8,7 +9,6 @@ import traitlets
 
 from difftrust.explorer.cube import make_cube
 from difftrust.explorer.home import inputs_there, script, style, task_details
-from difftrust_core.base.records import Reading
 from difftrust_core.estimates.pool import load_pool, pool_names
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.store.store import Store
@@ -52,8 +52,7 @@ class Explorer(anywidget.AnyWidget):
         self.send({"key": content["key"], "value": value})
 
     def _read(self, inputs: str) -> Store:
-        reading = self._store.reading
-        return Store(self._store.root, Reading(inputs=inputs, references=reading.references, load=reading.load))
+        return self._store.read_as(replace(self._store.reading, inputs=inputs))
 
     def _cube(self, content: dict[str, Any]) -> str:
         made = make_cube(self._read(content["inputs"]), content["benchmark"], equality=self._equality)

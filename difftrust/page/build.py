@@ -55,9 +55,9 @@ def explorer_data(subject: Subject) -> dict[str, Any] | None:
     """
     own, cubes, left = subject.store.settings().validity, {}, _MOST
     for one in inputs_there(subject.store):
-        reading = replace(subject.store.reading, inputs=one["id"])
+        read = subject.store.read_as(replace(subject.store.reading, inputs=one["id"]))
         with suppress(NoStore):  # not of this benchmark
-            made = make_cube(Store(subject.store.root, reading), subject.benchmark, equality=subject.equality)
+            made = make_cube(read, subject.benchmark, equality=subject.pool.equality)
             spelled = base64.b64encode(made).decode()
             if len(spelled) <= left:
                 cubes[f"{subject.benchmark} {one['id']}"] = spelled

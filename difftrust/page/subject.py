@@ -1,7 +1,7 @@
 """What a page is about: one setting of a store, its estimates, and when and by what they were made."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, benchm
 from difftrust.shipped import PAPER_SETTING, in_published_set
 from difftrust.tables.request import is_shipped, programs_of, require_known, require_reached, require_sizes
 from difftrust.tables.sentences import compare
-from difftrust_core.base.records import Reading, References, Validity
+from difftrust_core.base.records import Coder, References, Validity
 from difftrust_core.estimates.measures import whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.exceptions import NoStore, WrongUsage
@@ -28,7 +28,6 @@ class Subject:
     temperature: float
     m: int
     n: int
-    equality: str
     pool: Pool
     tasks: pl.DataFrame
     """A row a (model, task): ``measures.TASK_SCHEMA``."""
@@ -57,18 +56,13 @@ class Subject:
             return self._wrong(self.tasks)
         if not self.knows_domain:
             return frozenset()
-        reading = Reading(
-            inputs=Validity.DOMAIN, references=self.store.reading.references, load=self.store.reading.load
-        )
-        found = _estimated(
-            Store(self.store.root, reading),
-            self.benchmark,
-            self.equality,
-            self.models,
-            self.temperature,
-            (self.m, self.n),
-        )
-        return frozenset() if found is None else self._wrong(found[1])
+        inside = self.store.read_as(replace(self.store.reading, inputs=Validity.DOMAIN))
+        try:
+            pool = load_pool(inside, self.benchmark, equality=self.pool.equality)
+        except NoStore:
+            return frozenset()
+        found = _estimated(inside, pool, [(model, self.temperature) for model in self.models], m=self.m, n=self.n)
+        return frozenset() if found is None else self._wrong(found)
 
     @property
     def knows_domain(self) -> bool:
@@ -91,7 +85,7 @@ class Subject:
             ("Programs per task (m)", f"{self.m}"),
             ("Inputs per task (n)", f"{self.n:,}"),
             ("Inputs counted", INPUTS_IN_WORDS.get(settings.validity, settings.validity)),
-            ("Outcome comparison", EQUALITIES_IN_WORDS.get(self.equality, self.equality)),
+            ("Outcome comparison", EQUALITIES_IN_WORDS.get(self.pool.equality, self.pool.equality)),
             ("Seed", f"{settings.seed}"),
         ]
 
@@ -127,33 +121,20 @@ def make_subject(
     coders = sorted(coder for coder in pool.members if coder[1] == at)
     most_m = max(programs_of(pool, coder) for coder in coders)
     most_n = max(pool.reach(coder) for coder in coders)
-    sizes = m or min(PAPER_SETTING.m, most_m), n or min(PAPER_SETTING.n, most_n)
-    require_reached("-m", sizes[0], most_m, "generate more")
-    is_there = 0 < sizes[1] <= most_n
-    found = _estimated(store, name, equality, [model for model, _ in coders], at, sizes) if is_there else None
-    if found is None:
-        raise WrongUsage(f"no model of {name} was executed on {sizes[1]:,} inputs; all there are: -n {most_n}")
-    pool, tasks = found
+    m, n = m or min(PAPER_SETTING.m, most_m), n or min(PAPER_SETTING.n, most_n)
+    require_reached("-m", m, most_m, "generate more")
+    tasks = _estimated(store, pool, coders, m=m, n=n) if 0 < n <= most_n else None
+    if tasks is None:
+        raise WrongUsage(f"no model of {name} was executed on {n:,} inputs; all there are: -n {most_n}")
     missing = {model for model, _ in coders} - set(tasks["model"])
     return Subject(
-        store=store, benchmark=name, temperature=at, m=sizes[0], n=sizes[1], equality=equality, pool=pool, tasks=tasks,
-        left_out=tuple(sorted(missing)),
-    )  # fmt: skip
+        store=store, benchmark=name, temperature=at, m=m, n=n, pool=pool, tasks=tasks, left_out=tuple(sorted(missing))
+    )
 
 
-def _estimated(
-    store: Store, benchmark: str, equality: str, models: Sequence[str], temperature: float, sizes: tuple[int, int]
-) -> tuple[Pool, pl.DataFrame] | None:
-    """Return the pool and the rows of all models that were executed on so many inputs; None if there is none."""
-    try:
-        pool = load_pool(store, benchmark, equality=equality)
-    except NoStore:
-        return None
+def _estimated(store: Store, pool: Pool, coders: Sequence[Coder], *, m: int, n: int) -> pl.DataFrame | None:
+    """Return the rows of all coders that were executed on so many inputs; None if there is none."""
     counted = in_published_set if is_shipped(store.root) else pl.DataFrame.clone
-    parts = [
-        rows
-        for model in models
-        if (rows := whole_rows(pool, [(model, temperature)], m=sizes[0], n=sizes[1], fewer=True, tasks=counted))
-        is not None
-    ]
-    return (pool, pl.concat(parts)) if parts else None
+    found = (whole_rows(pool, [coder], m=m, n=n, fewer=True, tasks=counted) for coder in coders)
+    parts = [rows for rows in found if rows is not None]
+    return pl.concat(parts) if parts else None

@@ -135,31 +135,28 @@ def _clustering(
             own[coder] = tuple(sorted((*own.get(coder, ()), *indices)))
     truth = None if task.reference is None else labels[task.reference]
     loads = task.kinds[:, 0] != Kind.LOAD_ERROR
-    rows = sorted(merged.values(), key=lambda one: (not loads[one[0]], -_size(one[1]), sorted(one[1].items())))
-    clusters = []
-    for number, (row, own) in enumerate(rows, 1):
-        n_wrong = None if truth is None else int((labels[row] != truth)[pattern_of_input].sum())
-        clusters.append(
-            Cluster(
-                number=number,
-                members=dict(sorted(own.items())),
-                is_reference=n_wrong == 0,
-                n_wrong=n_wrong,
-                loads=bool(loads[row]),
-            )
+    rows = sorted(
+        merged.values(), key=lambda one: (not loads[one[0]], -sum(map(len, one[1].values())), sorted(one[1].items()))
+    )
+    wrong = [None if truth is None else int((labels[row] != truth)[pattern_of_input].sum()) for row, _ in rows]
+    clusters = tuple(
+        Cluster(
+            number=number,
+            members=dict(sorted(own.items())),
+            is_reference=n_wrong == 0,
+            n_wrong=n_wrong,
+            loads=bool(loads[row]),
         )
+        for number, ((row, own), n_wrong) in enumerate(zip(rows, wrong, strict=True), 1)
+    )
     return Clustering(
         task_id=task.task_id,
         n=n,
-        clusters=tuple(clusters),
+        clusters=clusters,
         labels=labels[[row for row, _ in rows]],
         reference_labels=truth,
         pattern_of_input=pattern_of_input,
     )
-
-
-def _size(members: Mapping[Coder, tuple[int, ...]]) -> int:
-    return sum(map(len, members.values()))
 
 
 def splits(clustering: Clustering) -> list[Split]:

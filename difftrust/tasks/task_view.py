@@ -118,7 +118,15 @@ class TaskView:
         ``loads``: its programs do; ``is_reference``: behaves as the reference; ``n_wrong``: on how many inputs it does
         not; null without one.
         """
-        return Table(_clusters(self.clustering))
+        rows = [
+            (
+                *(cluster.number, cluster.n_candidates),
+                ", ".join(f"{model} at {t:g}: {len(own)}" for (model, t), own in cluster.members.items()),
+                *(cluster.loads, None if cluster.n_wrong is None else cluster.is_reference, cluster.n_wrong),
+            )
+            for cluster in self.clustering.clusters
+        ]
+        return _table(rows, _CLUSTERS)
 
     @cached_property
     def disagreeing(self) -> Table:
@@ -127,7 +135,21 @@ class TaskView:
         Columns: the clusters that show it, whether it is the reference's, n_inputs of this kind. Kinds of which the
         store holds no input come last, with null arguments and texts.
         """
-        return Table(self._disagreeing())
+        has_reference = self.clustering.reference_labels is not None
+        known = {split.pattern for split in self.telling.values()}
+        unknown = [(split.inputs[0], split) for split in self.splits if split.pattern not in known]
+        rows = [
+            (
+                *(index, self.arguments.get(index), list(group)),
+                sum(self.clustering.clusters[number - 1].n_candidates for number in group),
+                *self._outcomes.get((group[0], index), (None, None)),
+                place == split.reference_group if has_reference else None,
+                len(split.inputs),
+            )
+            for index, split in (*self.telling.items(), *unknown)
+            for place, group in enumerate(split.groups)
+        ]
+        return _table(rows, _DISAGREEING)
 
     @cached_property
     def wrong(self) -> Table:
@@ -136,12 +158,33 @@ class TaskView:
         A row for each cluster and kind of input, with what the cluster and the reference do there, as far as the store
         holds such an input.
         """
-        return Table(self._wrong())
+        clustering = self.clustering
+        rows: list[tuple[Any, ...]] = []
+        all_load = all(cluster.loads for cluster in clustering.clusters)
+        for pattern in clustering.wrong_patterns():
+            index = self.shortest_of(pattern)
+            if index is None:
+                continue
+            column = clustering.labels[:, pattern]
+            all_agree = all_load and bool((column == column[0]).all())
+            for number in clustering.wrong_on(pattern):
+                said = [self._outcomes.get((who, index)) or (None, None) for who in (number, REFERENCE_CLUSTER)]
+                n_inputs = len(clustering.inputs_of(pattern))
+                rows.append((number, index, self.arguments[index], *said[0], *said[1], all_agree, n_inputs))
+        rows.sort(key=lambda row: (row[0], len(row[2]), row[1]))
+        return _table(rows, _WRONG)
 
     @cached_property
     def programs(self) -> Table:
         """Return cluster, model, temperature, sample_index and code; no row where the store holds no programs."""
-        return Table(_programs(self.clustering, self.texts))
+        rows = [
+            (cluster.number, *coder, index, code)
+            for cluster in self.clustering.clusters
+            for coder, indices in cluster.members.items()
+            for index in indices
+            if (code := self.texts.code(coder, index)) is not None
+        ]
+        return _table(rows, _PROGRAMS)
 
     @cached_property
     def _outcomes(self) -> dict[tuple[int, int], tuple[str, str]]:
@@ -186,42 +229,6 @@ class TaskView:
         order = sorted(found, key=lambda index: (-len(found[index].groups), len(self.arguments[index]), index))
         return {index: found[index] for index in order}
 
-    def _disagreeing(self) -> pl.DataFrame:
-        has_reference = self.clustering.reference_labels is not None
-        known = {split.pattern for split in self.telling.values()}
-        unknown = [(split.inputs[0], split) for split in self.splits if split.pattern not in known]
-        return pl.DataFrame(
-            [
-                (
-                    *(index, self.arguments.get(index), list(group)),
-                    sum(self.clustering.clusters[number - 1].n_candidates for number in group),
-                    *self._outcomes.get((group[0], index), (None, None)),
-                    place == split.reference_group if has_reference else None,
-                    len(split.inputs),
-                )
-                for index, split in (*self.telling.items(), *unknown)
-                for place, group in enumerate(split.groups)
-            ],
-            schema=_DISAGREEING,
-            orient="row",
-        )
-
-    def _wrong(self) -> pl.DataFrame:
-        clustering, rows = self.clustering, []
-        all_load = all(cluster.loads for cluster in clustering.clusters)
-        for pattern in clustering.wrong_patterns():
-            index = self.shortest_of(pattern)
-            if index is None:
-                continue
-            column = clustering.labels[:, pattern]
-            all_agree = all_load and bool((column == column[0]).all())
-            for number in clustering.wrong_on(pattern):
-                said = [self._outcomes.get((who, index)) or (None, None) for who in (number, REFERENCE_CLUSTER)]
-                n_inputs = len(clustering.inputs_of(pattern))
-                rows.append((number, index, self.arguments[index], *said[0], *said[1], all_agree, n_inputs))
-        found = pl.DataFrame(rows, schema=_WRONG, orient="row")
-        return found.sort("cluster", pl.col("arguments").str.len_chars(), "input_index")
-
     @property
     def _parts(self) -> dict[str, Table]:
         return {
@@ -258,24 +265,5 @@ def view_task(store: Store, pool: Pool, task_id: str, coders: Sequence[Coder], *
     )
 
 
-def _clusters(clustering: Clustering) -> pl.DataFrame:
-    rows = [
-        (
-            *(cluster.number, cluster.n_candidates),
-            ", ".join(f"{model} at {t:g}: {len(own)}" for (model, t), own in cluster.members.items()),
-            *(cluster.loads, None if cluster.n_wrong is None else cluster.is_reference, cluster.n_wrong),
-        )
-        for cluster in clustering.clusters
-    ]
-    return pl.DataFrame(rows, schema=_CLUSTERS, orient="row")
-
-
-def _programs(clustering: Clustering, programs: Programs) -> pl.DataFrame:
-    rows = [
-        (cluster.number, *coder, index, code)
-        for cluster in clustering.clusters
-        for coder, indices in cluster.members.items()
-        for index in indices
-        if (code := programs.code(coder, index)) is not None
-    ]
-    return pl.DataFrame(rows, schema=_PROGRAMS, orient="row")
+def _table(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> Table:
+    return Table(pl.DataFrame(rows, schema=schema, orient="row"))
