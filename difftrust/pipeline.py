@@ -146,14 +146,12 @@ def _simulate(
     from difftrust.demo.simulated import sample_simulated
     from difftrust_core.base.parallel import Progress
     from difftrust_core.datasets.recorded import Recorded
-    from difftrust_core.store.imports import add_candidates
+    from difftrust_core.store.imports import add_candidates, by_benchmark
 
     bar = Progress(tasks, desc=f"sample {model}", unit="task", delay=1)
     drawn = [one for task in bar for one in sample_simulated(task, model, temperature=temperature, m=m, seed=seed)]
-    benchmarks: dict[str, list[Task]] = {}
-    for task in tasks:
-        benchmarks.setdefault(task.benchmark, []).append(task)
-    added = add_candidates(store, Recorded(candidates=pl.DataFrame([vars(one) for one in drawn])), benchmarks)
+    recorded = Recorded(candidates=pl.DataFrame([vars(one) for one in drawn]))
+    added = add_candidates(store, recorded, by_benchmark(tasks))
     return added.n_candidates, added.n_known
 
 

@@ -28,10 +28,8 @@ def marked_difference(text: str, other: str) -> Marked:
     own, others = _PIECE.findall(text), _PIECE.findall(other)
     if max(len(own), len(others)) > MOST_PIECES:
         return _between_ends(text, other)
-    pieces: Marked = []
-    for tag, start, end, _, _ in difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes():
-        pieces.append(("".join(own[start:end]), tag != "equal"))
-    return pieces
+    codes = difflib.SequenceMatcher(None, own, others, autojunk=False).get_opcodes()
+    return [("".join(own[start:end]), tag != "equal") for tag, start, end, _, _ in codes]
 
 
 def marked_program(code: str, other: str) -> Marked:

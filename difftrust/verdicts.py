@@ -43,22 +43,38 @@ def _texts(outcomes: "tuple[Outcome, Outcome] | None") -> list[str | None]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Check:
+class _Reported:
+    """What was found of a function: a report that shows itself."""
+
+    report: "CheckReport | DiffReport"
+    where: str | None = None
+    """The function of a check as ``module.py::function``; None for function objects."""
+
+    @property
+    def verdict(self) -> str:
+        """Return coherent, incoherent, disagreement found or undecided; of two versions unchanged or changed."""
+        return self.report.verdict
+
+    def __repr__(self) -> str:
+        """Return the report as the command line prints it."""
+        from difftrust.outputs.report_text import text_of
+
+        return text_of(self.report, self.where)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Check(_Reported):
     """What a check of one function found: ``verdict`` is coherent, incoherent or undecided; ``report`` holds all of it.
 
     ``frame``: a row for each pair of clusters that disagree, with the smallest input on which they do.
     """
 
     report: "CheckReport"
-    where: str | None
-    """The function as ``module.py::function``; None for function objects."""
     questions: "Callable[[], Board] | None" = None
     """Runs the candidates again and returns what may be asked about."""
-
-    @property
-    def verdict(self) -> str:
-        """Return coherent, incoherent or undecided."""
-        return self.report.verdict
 
     @property
     def consensus(self) -> str | None:
@@ -107,29 +123,15 @@ class Check:
         ]
         return pl.DataFrame(rows, schema=_DISAGREEMENTS, orient="row")
 
-    def __repr__(self) -> str:
-        """Return the report as the command line prints it."""
-        from difftrust.outputs.report_text import text_of
-
-        return text_of(self.report, self.where)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Diff:
+class Diff(_Reported):
     """What a comparison of two versions found: ``verdict`` is unchanged, changed or undecided; ``report`` holds all.
 
     ``frame``: a row for each change, with the smallest input that shows it.
     """
 
     report: "DiffReport"
-
-    @property
-    def verdict(self) -> str:
-        """Return unchanged, changed or undecided."""
-        return self.report.verdict
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -139,12 +141,3 @@ class Diff:
             for change in self.report.changes
         ]
         return pl.DataFrame(rows, schema=_CHANGES, orient="row")
-
-    def __repr__(self) -> str:
-        """Return the report as the command line prints it."""
-        from difftrust.outputs.report_text import text_of
-
-        return text_of(self.report)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"

@@ -4,6 +4,7 @@ import hashlib
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -65,11 +66,11 @@ def junit_of(findings: Sequence[Finding]) -> str:
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, str]:
-    statuses = [finding.status for finding in findings]
-    numbers = {"failures": "failed", "errors": "refused", "skipped": "undecided"}
-    counts = {name: str(statuses.count(status)) for name, status in numbers.items()}  # type: ignore[arg-type]
+    statuses = Counter(finding.status for finding in findings)
+    counts = {"failures": statuses["failed"], "errors": statuses["refused"], "skipped": statuses["undecided"]}
     total = sum(finding.seconds or 0.0 for finding in findings)
-    return {"name": "difftrust", "tests": str(len(findings)), **counts, "time": _seconds(total)}
+    numbers = {"tests": len(findings), **counts}
+    return {"name": "difftrust", **{name: str(count) for name, count in numbers.items()}, "time": _seconds(total)}
 
 
 def _seconds(value: float | None) -> str:
@@ -182,15 +183,12 @@ def _uri(path: str) -> str:
 
 
 def _text_of(findings: Sequence[Finding]) -> str:
-    return "\n".join(_lines(findings))
-
-
-def _lines(findings: Sequence[Finding]) -> Iterator[str]:
+    lines = []
     for finding in findings:
-        yield printable(f"{finding.name}: {finding.verdict}")
+        lines.append(printable(f"{finding.name}: {finding.verdict}"))
         if finding.status != "ok":  # one input a function, the rest is a check of its own
-            yield from (shorten(f"  {line}") for line in lines_of(replace(finding, inputs=finding.inputs[:1])))
-    yield summary_of(findings)
+            lines += [shorten(f"  {line}") for line in lines_of(replace(finding, inputs=finding.inputs[:1]))]
+    return "\n".join([*lines, summary_of(findings)])
 
 
 def _json_of(findings: Sequence[Finding]) -> str:

@@ -91,7 +91,10 @@ def standing_of(report: Report) -> list[str]:
         "contradicts": "contradicts an example that says what is right",
         "fails": f"does not work here: {outcomes_of(report['clusters'][own['cluster'] - 1])}",
     }[own["place"]]
-    return [f"{_capital(name)} {said}", *([] if own["place"] == "consensus" else _against(own, who, report))]
+    return [
+        f"{name[:1].upper()}{name[1:]} {said}",
+        *([] if own["place"] == "consensus" else _against(own, who, report)),
+    ]
 
 
 def _against(own: Mapping[str, Any], who: str, report: Report) -> Iterator[str]:
@@ -102,10 +105,6 @@ def _against(own: Mapping[str, Any], who: str, report: Report) -> Iterator[str]:
             yield f"  {call_of(report['task'], found['arguments'])}"
             yield f"    {own['name']}: {shown[own['cluster']]}"
             yield f"    {who}: {shown[own['against']]}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def facts(report: Report) -> list[str]:
@@ -257,15 +256,11 @@ def _disagreement_lines(found: Mapping[str, Any], report: Report, where: str | N
         yield f"    {number}: {shorten(outcome)}"
     if effects := effects_alone(found, report):
         yield f"    {effects}"
+    is_file = where is not None and not split_where(where)[0]  # no example is written into a git revision
     for number, pin in zip(numbers, pins_of(found, report), strict=True):
-        if where is not None and _is_file(where) and pin is not None and len(pin) <= MAX_SHOWN:
+        if where is not None and is_file and pin is not None and len(pin) <= MAX_SHOWN:
             yield f"  if {number} is right: difftrust check {quote_word(where)} --pin {quote_word(pin)}"
     yield from _difference_lines(found["difference"])
-
-
-def _is_file(where: str) -> bool:
-    """Tell whether an example can be written there: not into a function of a git revision."""
-    return not split_where(where)[0]
 
 
 def outcomes_shown(found: Mapping[str, Any], report: Report) -> list[str]:

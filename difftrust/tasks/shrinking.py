@@ -29,23 +29,15 @@ class Place(StrEnum):
     """It fits the types, and the domain's condition does not hold."""
 
 
-class Places:
+class Places(DomainTest):
     """Tells where inputs of one task lie; the domain's condition runs in ``sandbox``. Raises BadTask if it is none."""
-
-    def __init__(self, task: Task, sandbox: Sandbox):
-        self._test = DomainTest(task, sandbox)
-
-    @property
-    def has_domain(self) -> bool:
-        """Whether somebody has said what the task allows."""
-        return self._test.domain is not None
 
     def of(self, inputs: Sequence[str]) -> list[Place | None]:
         """Return where each input lies; None where there is no domain."""
-        if self._test.domain is None:
+        if self.domain is None:
             return [None] * len(inputs)
-        fits = [self._test.domain.fits(text) for text in inputs]
-        holding = iter(self._test.holds([text for text, fit in zip(inputs, fits, strict=True) if fit]))
+        fits = [self.domain.fits(text) for text in inputs]
+        holding = iter(self.holds([text for text, fit in zip(inputs, fits, strict=True) if fit]))
         return [Place.TYPES if not fit else Place.DOMAIN if next(holding) else Place.OUTSIDE for fit in fits]
 
 
@@ -235,7 +227,7 @@ class Shrinking:
     def _is_valid(self, outcomes: Mapping[int, Outcome]) -> bool:
         """Tell whether an input is kept, by what the programs do there."""
         judged_by_reference = self._validity == Validity.REFERENCE or (
-            self._validity == Validity.DOMAIN and not self._places.has_domain and RIGHT in self._codes
+            self._validity == Validity.DOMAIN and self._places.domain is None and RIGHT in self._codes
         )
         if judged_by_reference:
             return RIGHT not in outcomes or outcomes[RIGHT][0] == Kind.VALUE
