@@ -21,17 +21,17 @@ class Worth:
     why: str
 
 
-def worth_reading(subject: Subject, *, most: int = MOST) -> list[Worth]:
-    """Return at most so many tasks, each once: wrong though all programs agree, then the most incoherent.
+def worth_reading(subject: Subject) -> list[Worth]:
+    """Return at most MOST tasks, each once: wrong though all programs agree, then the most incoherent.
 
     Of the first kind those with an error inside the task's domain come first, then those on which most models err so;
     shown is the model with the lowest mean error among them.
     """
     silent, incoherent = _silent(subject), _incoherent(subject)
-    taken = silent[: max(_SILENT, most - len(incoherent))]
+    taken = silent[: max(_SILENT, MOST - len(incoherent))]
     names = {one.task_id for one in taken}
     rest = [one for one in incoherent if one.task_id not in names]
-    return [*taken, *rest][:most]
+    return [*taken, *rest][:MOST]
 
 
 def _silent(subject: Subject) -> list[Worth]:

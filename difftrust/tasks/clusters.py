@@ -23,12 +23,15 @@ class Cluster:
     last. Nothing in this order depends on the reference."""
     members: Mapping[Coder, tuple[int, ...]]
     """Coder -> sample indices."""
-    is_reference: bool
-    """Whether the reference behaves so too."""
     n_wrong: int | None
     """Inputs on which it differs from the reference; None without a reference."""
     loads: bool = True
     """Whether its programs load. Those that do not failed, which is seen without a reference; they do not agree."""
+
+    @property
+    def is_reference(self) -> bool:
+        """Tell whether the reference behaves so too."""
+        return self.n_wrong == 0
 
     @property
     def n_candidates(self) -> int:
@@ -143,7 +146,6 @@ def _clustering(
         Cluster(
             number=number,
             members=dict(sorted(own.items())),
-            is_reference=n_wrong == 0,
             n_wrong=n_wrong,
             loads=bool(loads[row]),
         )

@@ -37,7 +37,6 @@ class Described:
     description: str
     reference: str | None
     language: str
-    preamble: str
     relation: Relation | None
     domain: Domain | None
 
@@ -212,8 +211,6 @@ class SmallestInput:
     """The number of a cluster."""
     second: int
     """That of another one, which comes later; 0: the reference."""
-    input_index: int
-    """Of the measured input that it was made from."""
     arguments: str
     outcomes: tuple[tuple[int, str, str], ...]
     """(number, kind, text) of both; of the first alone where only a checker knows what is right."""
@@ -259,7 +256,6 @@ def smallest_of(clustering: Clustering, frame: pl.DataFrame, pool: Pool) -> list
             kind=row["kind"],
             first=sides[0][0],
             second=sides[1][0],
-            input_index=row["input_index"],
             arguments=row["arguments"],
             outcomes=tuple(side for side in sides if side[1] is not None),
             place=row["place"],

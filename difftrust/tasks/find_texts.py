@@ -15,14 +15,13 @@ from difftrust_core.base.records import Coder
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import benchmark_names, find_benchmark, find_file, load_benchmark
 from difftrust_core.exceptions import DifftrustError, NoBenchmark
-from difftrust_core.languages.language import program_id
 from difftrust_core.languages.registry import load_language
 
 RECORDED = ("HumanEval", "MBPP")
 """The benchmarks that the recorded candidates are for."""
 _SCHEMA = {
     **{"model": pl.String, "temperature": pl.Float64, "sample_index": pl.Int64},
-    **{"program_id": pl.String, "tree_id": pl.String, "code": pl.String},
+    **{"tree_id": pl.String, "code": pl.String},
 }
 
 
@@ -40,7 +39,7 @@ def find_task(benchmark: str, task_id: str) -> Task | None:
 def find_programs(benchmark: str, task_id: str, coders: Sequence[Coder]) -> pl.DataFrame:
     """Return the recorded candidates of these coders for one task; none where they are not on this machine.
 
-    Columns: model, temperature, sample_index, program_id, tree_id, code, sorted by the first three.
+    Columns: model, temperature, sample_index, tree_id, code, sorted by the first three.
     """
     nothing = pl.DataFrame(schema=_SCHEMA)
     task = find_task(benchmark, task_id)
@@ -54,11 +53,8 @@ def find_programs(benchmark: str, task_id: str, coders: Sequence[Coder]) -> pl.D
     coder = {name: _SCHEMA[name] for name in ("model", "temperature")}
     wanted = pl.DataFrame(list(dict.fromkeys(coders)), schema=coder, orient="row")
     rows = found.join(wanted, on=list(coder), how="semi", maintain_order="left")
-    own = rows.with_columns(
-        program_id=pl.Series(map(program_id, rows["code"]), dtype=pl.String),
-        tree_id=pl.Series([_tree(task.language, code) for code in rows["code"]], dtype=pl.String),
-    )
-    return own.select(_SCHEMA.keys())
+    trees = pl.Series([_tree(task.language, code) for code in rows["code"]], dtype=pl.String)
+    return rows.with_columns(tree_id=trees).select(_SCHEMA.keys())
 
 
 def commands_for_texts(benchmark: str) -> tuple[str, ...]:

@@ -2,14 +2,15 @@
 
 import ast
 import builtins
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from difftrust.tasks.details import DISAGREEING, WRONG, SmallestInput
+from difftrust.tasks.details import DISAGREEING, SmallestInput
 from difftrust.tasks.task_sentences import answer_in_words
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView
 from difftrust.text import count_of
+from difftrust_core.estimates.pool import Ints
 
 _PLACES: Final = ("domain", None, "types", "outside")
 
@@ -31,8 +32,6 @@ class Answer:
 class ReadInput:
     """An input to read, and who does what on it."""
 
-    key: str
-    """Names it within its list, also when others join the list."""
     kind: str
     """WRONG or DISAGREEING."""
     arguments: str
@@ -55,10 +54,13 @@ def read_inputs(task: TaskView, kind: str) -> list[ReadInput]:
 
     Of these the inputs that concern most programs come first, then the shortest.
     """
-    measured = _measured_wrong(task) if kind == WRONG else _measured_disagreeing(task)
-    shrunken = _shrunken(task, kind)
-    known = {one.arguments for one in shrunken}
-    found = [*shrunken, *(one for one in measured if one.arguments not in known)]
+    groups: dict[str, list[SmallestInput]] = {}
+    for one in task.smallest:
+        if one.kind == kind and task.clustering.clusters[one.first - 1].loads:
+            groups.setdefault(one.arguments, []).append(one)
+    measured = (_measured(task, kind, *where) for where in _measured_pairs(task, kind))
+    shrunken = [_joined(group, task.clustering.counts) for group in groups.values()]
+    found = [*shrunken, *(one for one in measured if one.arguments not in groups)]
     sizes = task.clustering.counts
 
     def order(one: ReadInput) -> tuple[int, bool, int, int]:
@@ -82,17 +84,9 @@ def spelled_answer(task: TaskView, answer: Answer) -> str:
     return "not recorded" if answer.kind is None else answer_in_words(answer.kind, answer.text, language=task.language)
 
 
-def _shrunken(task: TaskView, kind: str) -> list[ReadInput]:
-    """Return the smallest inputs found, each once, with the outcomes of the clusters that were run on it."""
-    groups: dict[str, list[SmallestInput]] = {}
-    for one in task.smallest:
-        if one.kind == kind and task.clustering.clusters[one.first - 1].loads:
-            groups.setdefault(one.arguments, []).append(one)
-    return [_joined(task, group) for group in groups.values()]
-
-
-def _joined(task: TaskView, group: Sequence[SmallestInput]) -> ReadInput:
-    first, sizes = group[0], task.clustering.counts
+def _joined(group: Sequence[SmallestInput], sizes: Ints) -> ReadInput:
+    """Return one of the smallest inputs found, with the outcomes of all clusters that were run on it."""
+    first = group[0]
     said: dict[tuple[bool, str, str], set[int]] = {}
     for number, kind, text in (side for one in group for side in one.outcomes):
         said.setdefault((number == REFERENCE_CLUSTER, kind, text), set()).add(number)  # texts may be cut
@@ -102,7 +96,6 @@ def _joined(task: TaskView, group: Sequence[SmallestInput]) -> ReadInput:
     ]
     answers.sort(key=lambda each: -sum(int(sizes[number - 1]) for number in each.clusters if number))
     return ReadInput(
-        key=f"{first.input_index}.{first.first}.{first.second}",
         kind=first.kind,
         arguments=first.arguments,
         first=first.first,
@@ -114,26 +107,20 @@ def _joined(task: TaskView, group: Sequence[SmallestInput]) -> ReadInput:
     )
 
 
-def _measured_disagreeing(task: TaskView) -> list[ReadInput]:
-    return [
-        _measured(task, index, DISAGREEING, split.groups[0][0], split.groups[1][0])
-        for index, split in task.telling.items()
-    ]
-
-
-def _measured_wrong(task: TaskView) -> list[ReadInput]:
-    found = []
+def _measured_pairs(task: TaskView, kind: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the index of each measured input to read, and the two clusters that it speaks of."""
+    if kind == DISAGREEING:
+        yield from ((index, split.groups[0][0], split.groups[1][0]) for index, split in task.telling.items())
+        return
     for pattern in task.clustering.wrong_patterns():
         loading = [n for n in task.clustering.wrong_on(pattern) if task.clustering.clusters[n - 1].loads]
         index = task.shortest_of(pattern)
         if loading and index is not None:
-            found.append(_measured(task, index, WRONG, loading[0], REFERENCE_CLUSTER))
-    return found
+            yield index, loading[0], REFERENCE_CLUSTER
 
 
-def _measured(task: TaskView, index: int, kind: str, first: int, second: int) -> ReadInput:
+def _measured(task: TaskView, kind: str, index: int, first: int, second: int) -> ReadInput:
     return ReadInput(
-        key=str(index),
         kind=kind,
         arguments=task.arguments[index],
         first=first,
@@ -145,20 +132,20 @@ def _measured(task: TaskView, index: int, kind: str, first: int, second: int) ->
     )
 
 
-def _answers(task: TaskView, index: int) -> Iterable[Answer]:
+def _answers(task: TaskView, index: int) -> Iterator[Answer]:
     """Yield the outcomes on a measured input: the clusters', then the reference's where no cluster has it."""
     clustering, sizes = task.clustering, task.clustering.counts
-    said = {cluster: (kind, text) for cluster, _, kind, text in task.answers.filter(input_index=index).iter_rows()}
     pattern = clustering.pattern_of_input[index]
     truth = None if clustering.reference_labels is None else int(clustering.reference_labels[pattern])
     groups: dict[int, list[int]] = {}
     for number, label in enumerate(clustering.labels[:, pattern].tolist(), 1):
         groups.setdefault(label, []).append(number)
     for label, numbers in sorted(groups.items(), key=lambda pair: -sum(int(sizes[n - 1]) for n in pair[1])):
-        kind, text = next((said[number] for number in numbers if number in said), (None, ""))
+        kind, text = next((said for number in numbers if (said := task.outcomes.get((number, index)))), (None, ""))
         yield Answer(clusters=tuple(numbers), kind=kind, text=text, is_right=label == truth)
-    if truth is not None and truth not in groups and REFERENCE_CLUSTER in said and not task.has_checker:
-        kind, text = said[REFERENCE_CLUSTER]
+    right = task.outcomes.get((REFERENCE_CLUSTER, index))
+    if truth is not None and truth not in groups and right and not task.has_checker:
+        kind, text = right
         yield Answer(clusters=(REFERENCE_CLUSTER,), kind=kind, text=text, is_right=True)
 
 

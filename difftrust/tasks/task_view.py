@@ -23,7 +23,6 @@ from difftrust.tasks.details import (
 )
 from difftrust.tasks.task_sentences import headline, statements_of
 from difftrust_core.base.records import Coder, Validity
-from difftrust_core.base.task import Domain
 from difftrust_core.datasets.entries import domain_of
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.store.store import Store
@@ -81,8 +80,6 @@ class TaskView:
     """What each cluster does on these inputs: cluster (0: the reference), input_index, kind, text."""
     texts: Programs
     """The candidates' texts; none where neither the store nor this machine holds them."""
-    domain: Domain | None = None
-    """What the task's arguments may be; None where nobody has said it."""
     smallest: Sequence[SmallestInput] = ()
     """The smallest inputs found on which a cluster differs from the reference, or from another; as the store has."""
     is_inside: bool = False
@@ -142,7 +139,7 @@ class TaskView:
             (
                 *(index, self.arguments.get(index), list(group)),
                 sum(self.clustering.clusters[number - 1].n_candidates for number in group),
-                *self._outcomes.get((group[0], index), (None, None)),
+                *self.outcomes.get((group[0], index), (None, None)),
                 place == split.reference_group if has_reference else None,
                 len(split.inputs),
             )
@@ -168,7 +165,7 @@ class TaskView:
             column = clustering.labels[:, pattern]
             all_agree = all_load and bool((column == column[0]).all())
             for number in clustering.wrong_on(pattern):
-                said = [self._outcomes.get((who, index)) or (None, None) for who in (number, REFERENCE_CLUSTER)]
+                said = [self.outcomes.get((who, index)) or (None, None) for who in (number, REFERENCE_CLUSTER)]
                 n_inputs = len(clustering.inputs_of(pattern))
                 rows.append((number, index, self.arguments[index], *said[0], *said[1], all_agree, n_inputs))
         rows.sort(key=lambda row: (row[0], len(row[2]), row[1]))
@@ -187,7 +184,8 @@ class TaskView:
         return _table(rows, _PROGRAMS)
 
     @cached_property
-    def _outcomes(self) -> dict[tuple[int, int], tuple[str, str]]:
+    def outcomes(self) -> dict[tuple[int, int], tuple[str, str]]:
+        """Return what each cluster does on these inputs: (cluster, input index) -> (kind, text)."""
         return {(cluster, index): (kind, text) for cluster, index, kind, text in self.answers.iter_rows()}
 
     @property
@@ -247,9 +245,8 @@ def view_task(store: Store, pool: Pool, task_id: str, coders: Sequence[Coder], *
     texts = read_programs(store, pool.benchmark, task_id, coders)
     task = read_task(store, pool.benchmark, task_id)
     arguments = read_arguments(store, pool.benchmark, task_id, equality=pool.equality)
-    domain = (task and task.domain) or domain_of(pool.benchmark, task_id)
-    validity = store.settings().validity
-    is_inside = validity == Validity.TESTS or (validity == Validity.DOMAIN and domain is not None)
+    validity, has_domain = store.settings().validity, (task and task.domain) or domain_of(pool.benchmark, task_id)
+    is_inside = validity == Validity.TESTS or (validity == Validity.DOMAIN and bool(has_domain))
     return TaskView(
         task_id=task_id,
         statements=statements_of(clustering, task.relation if task else None, is_inside=is_inside),
@@ -259,7 +256,6 @@ def view_task(store: Store, pool: Pool, task_id: str, coders: Sequence[Coder], *
         arguments=arguments,
         answers=read_answers(store, pool, clustering, texts),
         texts=texts,
-        domain=domain,
         smallest=smallest_of(clustering, read_smallest(store, pool.benchmark, task_id, equality=pool.equality), pool),
         is_inside=is_inside,
     )

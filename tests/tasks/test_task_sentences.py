@@ -26,7 +26,6 @@ def clustering(
             Cluster(
                 number=i + 1,
                 members={A: tuple(range(starts[i], starts[i + 1]))},
-                is_reference=wrong[i] == 0,
                 n_wrong=wrong[i],
                 loads=loads[i] if loads else True,
             )
