@@ -227,16 +227,12 @@ def smallest(
         f"{found.n_found:,} of {found.n_pairs:,} inputs found, {found.n_smallest:,} of them as small as they get; "
         f"{found.n_at_hand:,} were there before"
     )
-    if found.without_texts:
-        _say_without(found.without_texts)
+    if lacking := found.without_texts:
+        named = ", ".join(lacking[:_NAMED]) + (f" and {len(lacking) - _NAMED:,} more" if len(lacking) > _NAMED else "")
+        echo_line(f"without texts on this machine: {named}; `difftrust fetch --help` says what brings them", err=True)
     if found.failures:
         task_id, why = found.failures[0]
         raise DifftrustError(f"{len(found.failures)} tasks failed, the first {task_id}: {why}; run the command again")
-
-
-def _say_without(tasks: tuple[str, ...]) -> None:
-    named = ", ".join(tasks[:_NAMED]) + (f" and {len(tasks) - _NAMED:,} more" if len(tasks) > _NAMED else "")
-    echo_line(f"without texts on this machine: {named}; `difftrust fetch --help` says what brings them", err=True)
 
 
 M = 10

@@ -70,18 +70,15 @@ def check_one(where: str, request: CheckRequest) -> int:
         from difftrust.outputs.findings import exit_status_of, finding_of_check
         from difftrust.questions.board import board_as_json
 
-        if request.ask:
-            report, board = check_to_ask(prepared)
-            show(report, finding_of_check(report, where), request.style, questions=board_as_json(board))
+        report, board = check_to_ask(prepared) if request.ask else (check(prepared), None)
+        finding, program = finding_of_check(report, where), report.consensus
+        show(report, finding, request.style, **({"questions": board_as_json(board)} if board else {}))
+        if board:
             asking = _ask(board)
             right += asking.pins
-            program = asking.program if asking.answers else report.consensus
+            program = asking.program if asking.answers else program
             if ANSWERS in request.pins:
                 written += _pin_examples(found, asking.pins)[1]
-        else:
-            report = check(prepared)
-            show(report, finding_of_check(report, where), request.style)
-            program = report.consensus
         _write(program, request.output)
         if chosen is not None:
             pinned = _pin_behaviour(found, report, chosen)
@@ -89,7 +86,7 @@ def check_one(where: str, request: CheckRequest) -> int:
             written += pinned
         for line in [*written, *write_what_is_right(request.write_tests, found, right)]:
             say(line)
-    return exit_status_of([finding_of_check(report, where)])
+    return exit_status_of([finding])
 
 
 def _texts(request: CheckRequest) -> list[str]:

@@ -29,6 +29,7 @@ from difftrust.cli.shared_options import (
     record_of,
 )
 from difftrust_core.base.records import Detection, Equality, Load, References
+from difftrust_core.exceptions import NoBenchmark, WrongUsage
 
 commands = typer.Typer()
 
@@ -103,8 +104,6 @@ def table(
 
 def _models(name: str, models: list[str]) -> dict[str, Any]:
     """Return whose table is asked for: Table 3 and the policies are those of one model."""
-    from difftrust_core.exceptions import WrongUsage
-
     if not name.startswith("3") and name != "policies":
         return {"only": tuple(models)}
     if len(models) > 1:
@@ -210,7 +209,6 @@ def report(
     """
     from difftrust.page.build import check_name
     from difftrust.study import open_study
-    from difftrust_core.exceptions import WrongUsage
 
     check_name(out)
     if model and task is None:
@@ -236,7 +234,6 @@ def dashboard(
 
     from difftrust_core.base.files import find_shipped
     from difftrust_core.base.plugins import missing_package
-    from difftrust_core.exceptions import NoBenchmark
 
     for package in ("streamlit", "altair"):
         if find_spec(package) is None:
@@ -275,8 +272,6 @@ _GIVEN_BACK = {
 
 def _base_path(path: str) -> str:
     """Return the path without slashes around it. Raises WrongUsage for what no path of a URL looks like."""
-    from difftrust_core.exceptions import WrongUsage
-
     if not re.fullmatch(r"/?\w[\w.~-]*(/\w[\w.~-]*)*/?", path, re.ASCII):
         raise WrongUsage(f"--base-path is a path such as /difftrust, got {path!r}; use letters, digits, - and /")
     return path.strip("/")
@@ -355,7 +350,6 @@ def export(
 ) -> None:
     """Write a store's results as a small store: every table and ablation, no program text, no benchmark text."""
     from difftrust.export import export_results
-    from difftrust_core.exceptions import WrongUsage
     from difftrust_core.store.store import Store
 
     if store is None:

@@ -8,6 +8,7 @@ import typer
 
 from difftrust.cli.printing import echo
 from difftrust.cli.shared_options import JobsOption, PlainFormatOption, StoreOption, StoreOrResultsOption
+from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:
     from difftrust.doctor import Diagnosis
@@ -29,7 +30,6 @@ def verify(
     """Check every file and row of a store, and print the commands that repair it. Exit status 1 if any is damaged."""
     from difftrust.shipped import find_results
     from difftrust.verify.verification import verify as run
-    from difftrust_core.exceptions import WrongUsage
     from difftrust_core.store.mirror import with_urls
     from difftrust_core.store.store import Store
 
@@ -53,16 +53,13 @@ def _as_text(found: "Verification", *, repair: bool) -> str:
         lines.append(f"note: {found.n_unsealed:,} files were written before checksums; their rows alone were checked")
     if not found.findings:
         return "\n".join([*lines, f"{size}: nothing is wrong"])
-    lines.append(f"{size}: {_count(len(found.findings))} wrong")
+    n_wrong = len(found.findings)
+    lines.append(f"{size}: {'one thing is' if n_wrong == 1 else f'{n_wrong} things are'} wrong")
     if found.moved:
         lines.append(f"moved {len(found.moved)} files to the folder damaged")
     lines.append("run now:" if repair else "run it again with --repair, which moves these files aside, then:")
     lines += [f"  {printable(remedy)}" for remedy in dict.fromkeys(f.remedy for f in found.findings)]
     return "\n".join(lines)
-
-
-def _count(number: int) -> str:
-    return "one thing is" if number == 1 else f"{number} things are"
 
 
 @commands.command(epilog="Example: difftrust compact --store DIR")
@@ -82,15 +79,10 @@ def doctor(
     from difftrust.doctor import diagnose
 
     found = diagnose()
-    echo(_as_json(found) if style == "json" else _doctor_as_text(found))
+    whole = {**asdict(found), "is_sound": found.is_sound, "verdict": found.verdict}
+    echo(json.dumps(whole, indent=1) if style == "json" else _doctor_as_text(found))
     if not found.is_sound:
         raise typer.Exit(1)
-
-
-def _as_json(found: "Diagnosis") -> str:
-    from dataclasses import asdict
-
-    return json.dumps({**asdict(found), "is_sound": found.is_sound, "verdict": found.verdict}, indent=1)
 
 
 def _doctor_as_text(found: "Diagnosis") -> str:
