@@ -22,8 +22,6 @@ from difftrust.tables.sentences import headlines
 from difftrust_core.exceptions import WrongUsage
 from tests.support.hostile_store import make_hostile_store
 
-PAPER: dict[str, Any] = {"benchmark": None, "temperature": None, "m": None, "n": None, "equality": "paper"}
-
 
 class Read(HTMLParser):
     """What a page holds: its texts, tags, attributes and scripts."""
@@ -62,7 +60,7 @@ class Read(HTMLParser):
 
 @pytest.fixture(scope="module")
 def paper() -> Subject:
-    return make_subject(open_study(find_results()).store, **PAPER)
+    return make_subject(open_study(find_results()).store)
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +205,7 @@ def test_a_page_is_saved_under_a_name_that_says_what_it_is(page: Page, tmp_path:
 @pytest.mark.slow
 def test_no_text_of_others_becomes_part_of_the_page(tmp_path: Path) -> None:
     store = open_study(make_hostile_store(tmp_path / "store").root).store
-    html = make_page(store, **PAPER).html
+    html = make_page(store).html
     read = Read(html)
     assert len(html) < 2_000_000
     assert not read.named("b") or all(not attributes for attributes in read.named("b"))

@@ -132,21 +132,18 @@ def test_an_agent_checks_asks_answers_and_pins(folder: Path) -> None:
 
         name = {"check_id": check["check_id"]}
         first = (await session.call_tool("ask_next", name)).structured_content
-        assert first is not None
         assert first["question"]["call"] == smallest
         assert sorted(option["answer"] for option in first["question"]["options"]) == ["== 0", "== 1"]
         refused = await session.call_tool("ask_next", name | {"answer": "perhaps"})
         assert refused.is_error
         assert "expected a letter, a value" in refused.content[0].text
         then = (await session.call_tool("ask_next", name | {"answer": "0"})).structured_content
-        assert then is not None
         assert (then["question"], then["n_answers"], then["n_left"]) == (None, 1, 1)
         assert then["program"] == SMALLER
         pinned = (await session.call_tool("pin", name)).structured_content
         assert pinned == {"written": [f"{smallest} == 0"], "there_already": [], "source": None}
         assert f">>> {smallest}\n    0" in (folder / "m.py").read_text()
         again = (await session.call_tool("check", asked())).structured_content
-        assert again is not None
         assert (again["verdict"], again["found_by"]) == ("incoherent", "examples")
         await until_idle(process)
 
@@ -159,15 +156,12 @@ def test_two_versions_and_a_pin_into_a_source(folder: Path) -> None:
         old, new = "def f(x):\n    return x + 1\n", "def f(x):\n    return x + 1 if x != 100 else 0\n"
         question = {"entry_point": "f", "old": old, "new": new, "n": 40}
         found = (await session.call_tool("diff", question)).structured_content
-        assert found is not None
         assert (found["verdict"], found["changes"][0]["call"]) == ("changed", "f(100)")
         assert (found["changes"][0]["old"], found["changes"][0]["new"]) == ("101", "0")
         meant = (await session.call_tool("diff", question | {"expect": ["f(100) == 0"]})).structured_content
-        assert meant is not None
         assert meant["changes"][0]["expected"]
         pin = {"entry_point": "f", "source": 'def f(x):\n    """Add."""\n    return x + 1\n', "examples": ["f(1) == 2"]}
         pinned = (await session.call_tool("pin", pin)).structured_content
-        assert pinned is not None
         assert ">>> f(1)\n    2" in pinned["source"]
         await until_idle(process)
 
@@ -271,7 +265,6 @@ def test_the_worked_exchange_of_the_documentation_holds(folder: Path) -> None:
         name: dict[str, str] = {}
         for question, wanted in zip(asked_for, said, strict=True):
             found = (await session.call_tool(question["tool"], question["arguments"] | name)).structured_content
-            assert found is not None
             assert part(found, wanted) == wanted
             name = name or {"check_id": found["check_id"]}
 
@@ -299,7 +292,6 @@ def test_long_texts_get_short_answers(folder: Path) -> None:
             assert "\n" not in found.content[0].text
         found = await session.call_tool("check", asked(candidates=programs * 84))
         check = found.structured_content
-        assert check is not None
         assert "4 clusters" in check["left_out"]
         first = await session.call_tool("ask_next", {"check_id": check["check_id"]})
         for each in (found, first):

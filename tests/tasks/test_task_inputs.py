@@ -71,11 +71,13 @@ def wrong_on(arguments: str, right: str, kind: str = "value", place: str | None 
         (wrong_on("('a',)", "None"), "    assert f('a') is None"),
         (wrong_on("()", "0.5"), "    assert f() == pytest.approx(0.5)"),
         (wrong_on("(1,)", "ValueError: no", "exception"), "        f(1)"),
+        (wrong_on("(1,)", "2", place="types"), "    assert f(1) == 2"),
     ],
 )
-def test_a_test_holds_what_the_reference_answers(one: ReadInput, line: str) -> None:
+def test_a_test_holds_what_the_reference_answers_and_says_where_the_input_lies(one: ReadInput, line: str) -> None:
     written = as_test("f", one)
     assert written.splitlines()[-1] == line
+    assert written.startswith("# This input lies outside the declared types.") == (one.place == "types")
     compile(written, "test", "exec")
     assert ("import pytest" in written) == ("pytest." in written)
 
@@ -88,11 +90,6 @@ def test_a_copied_test_fails_on_a_wrong_program_and_passes_on_a_right_one() -> N
     space["f"] = lambda xs, k: [4]
     with pytest.raises(AssertionError):
         space["test_f"]()  # type: ignore[call-arg]
-
-
-def test_an_input_outside_the_domain_says_so_in_its_test() -> None:
-    written = as_test("f", wrong_on("(1,)", "2", place="types"))
-    assert written.startswith("# This input lies outside the declared types.")
 
 
 @pytest.mark.parametrize(
