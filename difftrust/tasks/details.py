@@ -150,13 +150,8 @@ def read_answers(store: Store, pool: Pool, clustering: Clustering, programs: Pro
         if tree is not None:
             trees.setdefault(tree, []).append(cluster.number)
     found = read_outcomes(store, pool.benchmark, clustering.task_id, trees=list(trees))
-    names = pl.DataFrame(
-        [(tree, number) for tree, numbers in trees.items() for number in numbers],
-        schema={"tree_id": pl.String, "cluster": pl.Int64},
-        orient="row",
-    )
-    joined = found.join(names, on="tree_id")
-    return joined.select([pl.col(name).cast(kind) for name, kind in _ANSWERS.items()])
+    numbers = pl.DataFrame({"tree_id": list(trees), "cluster": list(trees.values())}).explode("cluster")
+    return found.join(numbers, on="tree_id").select(pl.col(name).cast(kind) for name, kind in _ANSWERS.items())
 
 
 def _answers_of_results(store: Store, pool: Pool, clustering: Clustering) -> pl.DataFrame:
