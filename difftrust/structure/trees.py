@@ -75,10 +75,6 @@ class Grammar:
     anonymous: frozenset[int]
     """Keywords and punctuation."""
 
-    def dropped(self, *, comments: bool, anonymous: bool) -> frozenset[int]:
-        """Return the kinds to leave out, with all below them."""
-        return (self.comments if comments else frozenset()) | (self.anonymous if anonymous else frozenset())
-
 
 _added: dict[str, Grammar] = {}
 
@@ -157,7 +153,8 @@ def parse_program(text: str, options: Options = DEFAULT) -> Syntax | None:
     if len(source) > MAX_BYTES:
         return None
     grammar = load_grammar(options.language)
-    dropped = grammar.dropped(comments=options.drop_comments, anonymous=options.named_only)
+    dropped = grammar.comments if options.drop_comments else frozenset()
+    dropped |= grammar.anonymous if options.named_only else frozenset()
     found = _flatten(grammar.parse(source), source, dropped)
     return found if options.value_gaps else replace(found, gaps=[])
 
