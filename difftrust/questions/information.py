@@ -1,10 +1,11 @@
 """Choose the input whose right outcome tells most about which candidates are right.
 
 ``labels`` is a (m, n) integer array: equal labels on an input (a column) mean equal outcomes on it. ``counts`` is
-(m,): how many candidates stand behind each row; rows of count 0 have no part. ``alive`` is (m,) bool, the rows that
-contradict no answer so far (None: all); ``allowed`` is (n,) bool, the inputs that may be asked (None: all).
+(m,): how many candidates stand behind each row, at least one. ``alive`` is (m,) bool, the rows that contradict no
+answer so far; ``allowed`` is (n,) bool, the inputs that may be asked.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +13,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.estimates import Counts, Floats, Ints, Labels
 
 Flags = NDArray[np.bool_]
@@ -20,61 +20,29 @@ Choice = Callable[[Flags], Floats]
 """(alive) -> (n,): the probability with which each input is asked about; all 0 where none splits those alive."""
 
 
-def best_question(
-    labels: Labels, counts: Counts, *, alive: Flags | None = None, allowed: Flags | None = None
-) -> int | None:
+def best_question(labels: Labels, counts: Counts, *, alive: Flags, allowed: Flags) -> int | None:
     """Return the input that splits the alive candidates most evenly, or None where no allowed input splits them.
 
     It minimises the sum over outcome classes of (candidates in the class)^2: divided by the number of candidates, how
     many are expected to be left, were each of them equally likely to be right. Of equally good inputs the first.
-    Raises WrongUsage if the shapes do not fit.
     """
-    scores = squared_classes(labels, counts, alive=alive)
-    asked = np.flatnonzero(splitting_inputs(labels, counts, alive=alive, allowed=allowed))
-    return int(asked[np.argmin(scores[asked])]) if len(asked) else None
+    asked = np.flatnonzero(splitting_inputs(labels, alive=alive, allowed=allowed))
+    scores = squared_classes(labels[np.ix_(alive, asked)], counts[alive])
+    return int(asked[np.argmin(scores)]) if len(asked) else None
 
 
-def splitting_inputs(
-    labels: Labels, counts: Counts, *, alive: Flags | None = None, allowed: Flags | None = None
-) -> Flags:
-    """Return on which allowed inputs some two alive candidates have different outcomes: (n,).
-
-    Raises WrongUsage if the shapes do not fit.
-    """
-    rows = _alive(labels, counts, alive)
-    differing = (labels[rows] != labels[rows[:1]]).any(axis=0)
-    if allowed is None:
-        return np.asarray(differing)
-    if allowed.shape != labels.shape[1:]:
-        raise WrongUsage(f"allowed has one entry an input, shape {labels.shape[1:]}, got {allowed.shape}")
-    return np.asarray(differing & allowed)
+def splitting_inputs(labels: Labels, *, alive: Flags, allowed: Flags) -> Flags:
+    """Return on which allowed inputs some two alive candidates have different outcomes: (n,)."""
+    rows = labels[alive]
+    return np.asarray((rows != rows[:1]).any(axis=0) & allowed)
 
 
-def squared_classes(labels: Labels, counts: Counts, *, alive: Flags | None = None) -> Ints:
-    """Return, for each input, the sum over outcome classes of (alive candidates in the class)^2: (n,).
-
-    Raises WrongUsage if the shapes do not fit.
-    """
-    rows = _alive(labels, counts, alive)
-    own, weights = labels[rows], counts[rows].astype(np.int64)
+def squared_classes(labels: Labels, counts: Counts) -> Ints:
+    """Return, for each input, the sum over outcome classes of (candidates in the class)^2: (n,)."""
     total = np.zeros(labels.shape[1], dtype=np.int64)
-    for row, weight in zip(own, weights, strict=True):  # sum over pairs: the square of a class, without its name
-        total += weight * (weights @ (own == row))
+    for row, weight in zip(labels, counts, strict=True):  # sum over pairs: the square of a class, without its name
+        total += weight * (counts @ (labels == row))
     return total
-
-
-def survivors(labels: Labels, column: int, label: int) -> Flags:
-    """Return which candidates have this outcome on this input: (m,). None may: then no candidate is right."""
-    return np.asarray(labels[:, column] == label)
-
-
-def _alive(labels: Labels, counts: Counts, alive: Flags | None) -> Ints:
-    """Return the rows that stand for a candidate that is alive."""
-    for name, flags in (("counts", counts), ("alive", alive)):
-        if flags is not None and flags.shape != labels.shape[:1]:
-            raise WrongUsage(f"{name} has one entry a candidate, shape {labels.shape[:1]}, got {flags.shape}")
-    kept = counts > 0 if alive is None else (counts > 0) & alive
-    return np.flatnonzero(kept)
 
 
 def ask_best(labels: Labels, counts: Counts, allowed: Flags) -> Choice:
@@ -90,11 +58,11 @@ def ask_best(labels: Labels, counts: Counts, allowed: Flags) -> Choice:
     return choose
 
 
-def ask_random(labels: Labels, counts: Counts, allowed: Flags, n_inputs: Counts) -> Choice:
+def ask_random(labels: Labels, allowed: Flags, n_inputs: Counts) -> Choice:
     """Return the choice of any allowed input that splits those alive; ``n_inputs``: (n,), those of each column."""
 
     def choose(alive: Flags) -> Floats:
-        weights = n_inputs * splitting_inputs(labels, counts, alive=alive, allowed=allowed)
+        weights = n_inputs * splitting_inputs(labels, alive=alive, allowed=allowed)
         total = int(weights.sum())
         return weights / total if total else np.zeros(len(weights))
 
@@ -119,17 +87,15 @@ def answered(labels: Labels, truth: Labels, choose: Choice, *, most: int) -> Ans
     ``labels``: (k, n), a row a behaviour, in the order in which they are taken: after each answer the first row that
     contradicts none. ``truth``: (n,), the label of the right outcome on each input, which is the user's answer; a row
     is right if it has all of them. Of more than ten behaviours, where an answer can leave more than 1,024 different
-    groups of rows, that many of these stand for all. Raises WrongUsage if the shapes do not fit.
+    groups of rows, that many of these stand for all.
     """
-    if truth.shape != labels.shape[1:]:
-        raise WrongUsage(f"truth has one entry an input, shape {labels.shape[1:]}, got {truth.shape}")
     agrees = labels == truth
     is_right = agrees.all(axis=1)
     states: _States = {np.ones(len(labels), dtype=np.bool_).tobytes(): 1.0}
     moves: dict[bytes, _States] = {}
     right, none_left, questions = np.zeros(most + 1), np.zeros(most + 1), 0.0
     for k in range(most + 1):
-        after: _States = {}
+        after: _States = defaultdict(float)
         for state, chance in states.items():
             alive = np.frombuffer(state, dtype=np.bool_)
             right[k] += chance * (alive.any() and is_right[alive.argmax()])
@@ -139,7 +105,7 @@ def answered(labels: Labels, truth: Labels, choose: Choice, *, most: int) -> Ans
             if k < most:
                 questions += chance * bool(moves[state])
                 for left, share in (moves[state] or {state: 1.0}).items():
-                    after[left] = after.get(left, 0.0) + chance * share
+                    after[left] += chance * share
         states = _thinned(after)
     # Probabilities that sum to 1 are 1, not 1 - 1e-16: differences of them are then exactly 0.
     return Answered(right=right.round(12), none_left=none_left.round(12), questions=round(questions, 12))
@@ -147,8 +113,6 @@ def answered(labels: Labels, truth: Labels, choose: Choice, *, most: int) -> Ans
 
 _States = dict[bytes, float]
 """Which rows are alive, as the bytes of (k,) bool -> the probability of it."""
-
-
 _MOST_STATES: Final = 1024
 """Of ten candidates no more can be alive in different ways; of hundreds, millions."""
 
@@ -168,12 +132,7 @@ def _thinned(states: _States) -> _States:
 
 def _moves(alive: Flags, agrees: Flags, chances: Floats) -> _States:
     """Return which rows are alive after the next answer; nothing where no question is left."""
-    asked = np.flatnonzero(chances)
-    left = alive & agrees.T[asked]
-    k = len(alive)
-    written = left.tobytes()
-    found: _States = {}
-    for i, chance in enumerate(chances[asked].tolist()):
-        state = written[i * k : (i + 1) * k]
-        found[state] = found.get(state, 0.0) + chance
+    found: _States = defaultdict(float)
+    for column in np.flatnonzero(chances):
+        found[(alive & agrees[:, column]).tobytes()] += float(chances[column])
     return found

@@ -105,7 +105,7 @@ def _questions_about(one: Candidates) -> Iterator[dict[str, Any]]:
     best = answered(labels, truth, ask_best(labels, counts, allowed), most=MOST)
     random = best
     if len(clusters) > 1:
-        chances = ask_random(labels, counts, allowed, np.bincount(one.patterns))
+        chances = ask_random(labels, allowed, np.bincount(one.patterns))
         random = answered(labels, truth, chances, most=MOST)
     for question, found in ((BEST, best), (RANDOM, random)):
         yield one.key | {
