@@ -3,6 +3,7 @@
 import ast
 import copy
 from collections.abc import Iterator
+from typing import Any
 
 from difftrust_core.languages.python.syntax import expression, is_docstring
 
@@ -29,27 +30,23 @@ def with_fields(node: ast.AST, **fields: object) -> ast.AST:
 
 def replaced(tree: ast.AST, old: ast.AST, new: Replacement) -> ast.AST:
     """Return a copy of the tree in which ``new`` stands for ``old``; an emptied body becomes ``pass``."""
-    changes: dict[str, object] = {}
-    for field, value in ast.iter_fields(tree):
-        if isinstance(value, ast.AST):
-            changes[field] = new if value is old else replaced(value, old, new)
-        elif isinstance(value, list):
-            changes[field] = _replaced_items(value, old, new)
-            if field in ("body", "finalbody") and value and not changes[field]:
-                changes[field] = [ast.Pass()]
-    return with_fields(tree, **changes)
+    copies: dict[int, Any] = {}
+    fresh = copy.deepcopy(tree, copies)
+    return _Replacing(copies[id(old)], new).visit(fresh)  # type: ignore[no-any-return]
 
 
-def _replaced_items(items: list[object], old: ast.AST, new: Replacement) -> list[object]:
-    fresh: list[object] = []
-    for item in items:
-        if item is not old:
-            fresh.append(replaced(item, old, new) if isinstance(item, ast.AST) else item)
-        elif isinstance(new, list):
-            fresh.extend(new)
-        else:
-            fresh.append(new)
-    return fresh
+class _Replacing(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: Replacement):
+        self._old, self._new = old, new
+
+    def visit(self, node: ast.AST) -> Any:
+        if node is self._old:
+            return self._new
+        filled = [field for field in ("body", "finalbody") if getattr(node, field, None)]
+        self.generic_visit(node)
+        for field in filled:
+            setattr(node, field, getattr(node, field) or [ast.Pass()])
+        return node
 
 
 def code_nodes(tree: ast.Module) -> Iterator[ast.AST]:
