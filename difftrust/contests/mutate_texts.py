@@ -252,7 +252,7 @@ def _is_rule(rule: str, lists: list[list[Any]]) -> bool:
 def _obey(rules: Sequence[str], values: list[Any], pick: Pick) -> bool:
     """Make values obey the rules where that is simple, and tell whether they do."""
     for rule in rules:
-        if rule == "tree" and not _is_tree(values):
+        if rule == "tree" and not _holds(rule, values) and all(len(line) > 1 for (line,) in values):
             for at, (line,) in enumerate(values, 1):
                 line[:2] = [1 + pick(at), at + 1]
         elif rule == "distinct" and isinstance(values[0], int):

@@ -59,6 +59,11 @@ def test_numbers_stay_within_what_was_seen_and_counts_are_true() -> None:
         assert 1 <= min(values) <= max(values) <= 9
 
 
+def test_edges_that_a_single_example_shows_may_have_too_few_numbers() -> None:
+    example = "5 3\n31 27 30 48 9\n1 4\n3 4\n2 3\n"  # read as lines of n - 1 numbers, by chance those of a tree
+    assert len({draw_text([example], key) for key in range(20)}) > 5
+
+
 @pytest.mark.slow
 def test_long_examples_and_strange_ones_give_texts() -> None:
     long = "2000\n" + " ".join(map(str, range(2000))) + "\n"
