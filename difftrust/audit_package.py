@@ -1,9 +1,8 @@
-"""The audits as a data set of its own: `python -m difftrust.audit_package [build | inputs | check FILE | read FOLDER]`.
+"""The audits as a data set of its own: `python -m difftrust.audit_package [build | inputs | check FILE]`.
 
 ``build`` writes ``data/audits`` anew from domains, descriptions, audits and the shipped results: tables and
 ``datapackage.json`` (Frictionless), the same bytes each time. ``inputs`` first draws the published inputs again, which
-needs the benchmarks and takes seven minutes. ``check`` judges rows that somebody proposes. ``read`` brings in what two
-readers found, and a third where they differ.
+needs the benchmarks and takes seven minutes. ``check`` judges rows that somebody proposes.
 """
 
 import csv
@@ -12,7 +11,6 @@ import io
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +28,7 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.audits import FAULTS, SETTLED_BY, Audit, Finding, load_audits, read_audits
 from difftrust_core.datasets.benchmarks import find_file
-from difftrust_core.datasets.entries import load_domains, load_lines
+from difftrust_core.datasets.entries import load_domains
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.sandbox.host import Limits, Sandbox
 
@@ -41,18 +39,19 @@ MOST_WORDS: Final = 30
 Row = Mapping[str, Any]
 
 
-def build(folder: Path, *, seek: bool = False, run: bool = False) -> None:
+def build(folder: Path, *, run: bool = False) -> None:
     """Write all tables of the data set but the audits, and its description.
 
-    ``seek``: find the inputs of undetected errors again; ``run``: run the programs on the inputs that decide audits;
-    else what is at hand stays. Raises NoBenchmark if the benchmarks that this needs are not on this machine.
+    ``run``: find the inputs of undetected errors again, and run the programs on the inputs that decide audits; else
+    what is at hand stays. Raises NoBenchmark if the benchmarks that this needs are not on this machine.
     """
-    for name in (*map(str.lower, RECORDED), "difftrust") if seek or run else ():
+    for name in (*map(str.lower, RECORDED), "difftrust") if run else ():
         _ = find_file(name)
     request = TableRequest(store=find_results(), paper_setting=True)
     target = folder / "undetected.csv"
-    places = pl.DataFrame(list(recorded_inputs(request)) if seek else _rows(target), schema=_PLACES)
-    if seek:
+    found = list(recorded_inputs(request)) if run else pl.read_csv(target, infer_schema=False).select(_PLACES.keys())
+    places = pl.DataFrame(found, schema=_PLACES)
+    if run:
         _write(target, places.with_columns(kind=pl.lit(KINDS[0])).rows(named=True))
     _, pairs = undetected_pairs(request)
     keys = ["benchmark", "task_id", "model"]
@@ -68,10 +67,6 @@ def build(folder: Path, *, seek: bool = False, run: bool = False) -> None:
 
 
 _PLACES: Final = dict.fromkeys(("benchmark", "task_id", "model", "place", "arguments"), pl.String)
-
-
-def _rows(path: Path) -> Sequence[Row]:
-    return pl.read_csv(path, infer_schema=False).select(_PLACES.keys()).rows(named=True)
 
 
 def _alarms(request: TableRequest) -> Iterator[Row]:
@@ -271,81 +266,18 @@ def domain_task(benchmark: str, task_id: str) -> Task:
     )
 
 
-_VERDICTS: Final = {"program wrong": Finding.PROGRAMS_WRONG, "no input decides": Finding.NOTHING_FOUND}
-
-
-def merge(folder: Path, audits: Sequence[Audit]) -> tuple[list[Audit], list[str]]:
-    """Return the audits with what two readers found, and a third where they differ; a row a task, in order.
-
-    ``folder``: reader_A.jsonl and reader_B.jsonl (task_id, verdict, input, why), settled.jsonl likewise for disputes.
-    What only one of the two has read, and disputes that nobody settled, stay as they are. So do tasks whose deciding
-    input lies outside the domain, the second value: it says nothing of what the task allows.
-    """
-    a, b, third = (_verdicts(folder / name) for name in ("reader_A.jsonl", "reader_B.jsonl", "settled.jsonl"))
-    known, outside = {audit.task_id: audit for audit in audits}, []
-    with Sandbox(Limits()) as sandbox:
-        for task_id in sorted(a.keys() & b.keys()):
-            sides = (a[task_id], b[task_id])
-            alike = sides[0]["finding"] == sides[1]["finding"]
-            final = sides[0] if alike else third.get(task_id)
-            if final is None:
-                continue
-            benchmark = "MBPP" if task_id.startswith("Mbpp") else "HumanEval"
-            if final["arguments"] and not _is_inside(benchmark, task_id, final["arguments"], sandbox):
-                outside.append(task_id)
-                continue
-            settled = _settled(benchmark, task_id, final, sides, known.get(task_id))
-            known[task_id] = replace(settled, settled_by=SETTLED_BY[1 if alike else 2])
-    order = {task_id: i for tasks in load_descriptions().values() for i, task_id in enumerate(tasks)}
-    return sorted(known.values(), key=lambda one: (one.benchmark, order[one.task_id])), outside
-
-
-def _is_inside(benchmark: str, task_id: str, arguments: str, sandbox: Sandbox) -> bool:
-    return Places(domain_task(benchmark, task_id), sandbox).of([arguments])[0] == Place.DOMAIN
-
-
-def _settled(benchmark: str, task_id: str, final: Row, sides: tuple[Row, Row], before: Audit | None) -> Audit:
-    read = {f"{new}_{side}": own[old] for side, own in zip("ab", sides, strict=True) for new, old in _READ}
-    former = (before.former or str(before.finding)) if before else ""
-    drawn = before is not None and before.drawn
-    return Audit(benchmark=benchmark, task_id=task_id, **final, drawn=drawn, former=former, **read)
-
-
-_READ: Final = (("reader", "finding"), ("arguments", "arguments"), ("why", "why"))
-
-
-def _verdicts(path: Path) -> dict[str, dict[str, Any]]:
-    if not path.is_file():
-        return {}
-    found = {}
-    for entry in load_lines(path, remedy="mend the line"):
-        verdict = entry.text("verdict")
-        finding = _VERDICTS.get(verdict) or (Finding(verdict) if verdict in tuple(Finding) else None)
-        if finding is None:
-            raise entry.refusal(f"a verdict of {', '.join((*Finding, *_VERDICTS))}", repr(verdict))
-        arguments = "" if finding == Finding.NOTHING_FOUND else entry.text("input", default="")
-        found[entry.text("task_id")] = {"finding": finding, "arguments": arguments, "why": entry.text("why")}
-    return found
-
-
 def main(words: Sequence[str]) -> int:
     """Do what the command line says; return the exit status."""
     folder = find_shipped("data/audits")
     match words:
         case [] | ["build"] | ["inputs"]:
-            build(folder, seek=words == ["inputs"], run=words == ["inputs"])
+            build(folder, run=words == ["inputs"])
         case ["check", name]:
             said = complaints(Path(name))
             print("\n".join(said) or "nothing to mend")
             return int(bool(said))
-        case ["read", name]:
-            merged, outside = merge(Path(name), load_audits())
-            _write(folder / "audits.csv", (vars(audit) for audit in merged))
-            load_audits.cache_clear()
-            build(folder, run=True)
-            print(f"left as they were, for their input lies outside the domain: {', '.join(outside) or 'none'}")
         case _:
-            raise WrongUsage(f"expected build, inputs, check FILE or read FOLDER, got {' '.join(words)!r}")
+            raise WrongUsage(f"expected build, inputs or check FILE, got {' '.join(words)!r}")
     return 0
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import difftrust as dt
-from difftrust.audit_package import FIELDS, complaints, describe, merge
+from difftrust.audit_package import FIELDS, complaints, describe
 from difftrust.tables.audit_table import cohens_kappa
 from difftrust_core.base.files import find_shipped
 from difftrust_core.base.literals import read_literal
@@ -111,32 +111,6 @@ def test_a_proposed_row_is_checked(tmp_path: Path, change: dict[str, str], said:
     else:
         assert len(found) == 1
         assert said in found[0]
-
-
-def verdict(task_id: str, finding: str, arguments: str = "(3, -5)") -> str:
-    return json.dumps({"task_id": task_id, "verdict": finding, "input": arguments, "why": "Because."}) + "\n"
-
-
-def test_two_readers_settle_a_task_and_a_third_a_dispute(tmp_path: Path) -> None:
-    ids = ("HumanEval/13", "HumanEval/20", "HumanEval/49", "HumanEval/150", "HumanEval/97")
-    said_a = ("program wrong", "reference wrong", "reference wrong", "description silent", "description silent")
-    said_b = ("program wrong", "description silent", "description admits both", "description silent")
-    inputs = ("(3, -5)", "([3.0, 4.0],)", "(0, 1)", "('0', 1, 2)", "(9, -8)")
-    for name, said in (("reader_A", said_a), ("reader_B", said_b)):
-        (tmp_path / f"{name}.jsonl").write_text("".join(map(verdict, ids, said, inputs)))
-    (tmp_path / "settled.jsonl").write_text(verdict(ids[1], "description admits both", inputs[1]))
-    before = load_audits()
-    merged, outside = merge(tmp_path, before)
-    after, same = ({audit.task_id: audit for audit in own} for own in (merged, before))
-    assert after[ids[0]].finding == Finding.PROGRAMS_WRONG
-    assert (after[ids[0]].settled_by, after[ids[0]].former) == ("both readers", str(same[ids[0]].finding))
-    assert (after[ids[1]].finding, after[ids[1]].settled_by) == (Finding.SEVERAL_RIGHT, "third reader")
-    assert (after[ids[1]].reader_a, after[ids[1]].reader_b) == ("reference wrong", "description silent")
-    assert after[ids[2]] == same[ids[2]]  # a dispute that nobody settled
-    assert outside == [ids[3]]
-    assert after[ids[3]] == same[ids[3]]
-    assert after[ids[4]] == same[ids[4]]  # read by one alone
-    assert list(after) == list(same)
 
 
 def test_kappa_is_what_a_plain_count_says() -> None:
