@@ -456,27 +456,6 @@ def test_a_results_store_is_checked_and_names_the_export(store: Store, tmp_path:
     assert snapshot(again.root) == snapshot(other.root)
 
 
-@pytest.mark.slow
-def test_what_was_computed_is_executed_anew_as_far_as_every_task_was(store: Store) -> None:
-    flip(ESTIMATES)(store)
-    (finding,) = verify(store).findings
-    assert (
-        finding.remedy
-        == f"difftrust execute --store {store.root} -n {store.read('inputs').group_by('task_id').len()['len'].min()}"
-    )
-
-
-def test_who_met_a_later_chunk_is_named_in_the_remedy(tmp_path: Path) -> None:
-    store = Store.create(tmp_path / "store")
-    add_candidates(store, candidates("one", RIGHT), BENCHMARK, n_jobs=1)
-    add_candidates(store, candidates("two", OTHER), BENCHMARK, n_jobs=1)
-    execute(store, n=10, say=silent)
-    execute(store, n=30, selection=selection_of(models=["one"]), say=silent)
-    flip("executions/benchmark=tiny/validity=reference/start=000010/tiny_first.parquet")(store)
-    (finding,) = verify(store).findings
-    assert finding.remedy == f"difftrust execute --store {store.root} -n 30 --model one --temperature 0.6"
-
-
 def test_damage_in_a_merged_file_takes_along_what_speaks_of_its_chunk(store: Store) -> None:
     merge_files(store)
     (path,) = (path for path in store.files("behaviours") if CHUNK in path.as_posix())
@@ -485,12 +464,6 @@ def test_damage_in_a_merged_file_takes_along_what_speaks_of_its_chunk(store: Sto
     assert sorted(path.rpartition("/")[0] for path in moved if path.endswith(".parquet")) == [
         f"{table}/{CHUNK}" for table in ("behaviours", "executions")
     ]
-
-
-def test_the_first_chunk_is_everybodys(store: Store) -> None:
-    flip(f"executions/{CHUNK}/tiny_first.parquet")(store)
-    (finding,) = verify(store).findings
-    assert finding.remedy == f"difftrust execute --store {store.root} -n 20"
 
 
 RECORD = Record(
