@@ -7,12 +7,12 @@ and numbers of its question) and their neighbours.
 """
 
 import functools
-import hashlib
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -21,7 +21,7 @@ from difftrust.sql.parse import Names, NotAQuery, read_query
 from difftrust.sql.schema import Column, Schema, Table, read_schema
 from difftrust_core.base.literals import write_literal
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import MAX_ATTEMPTS, Around
+from difftrust_core.languages.language import MAX_ATTEMPTS, Around, key_of
 
 Value = str | int | float
 Row = tuple[Any, ...]
@@ -67,7 +67,7 @@ def hints_of(task: Task) -> Hints:
     numeric: set[tuple[str, str]] = set()
     counts = [int(e.this) for limit in query.find_all(exp.Limit, exp.Offset) for e in limit.find_all(exp.Literal)]
     for node in query.find_all(*_COMPARISONS):
-        values = [v for v in map(_value, _operands(node)) if v is not None]
+        values = _literals(node)
         if node.find(exp.AggFunc) and not isinstance(node, exp.In):
             counts += [int(v) for v in values if isinstance(v, int | float)]
         for column in _columns(node, names):
@@ -91,10 +91,11 @@ def _spoken(text: str) -> tuple[Value, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _operands(node: exp.Expr) -> list[exp.Expr]:
+def _literals(node: exp.Expr) -> list[Value]:
     """Return the literals on either side of a comparison."""
     named = (node.this, *(node.args.get(key) for key in ("expression", "low", "high")), *node.expressions)
-    return [side for side in named if isinstance(side, exp.Literal | exp.Neg)]
+    found = [side.to_py() for side in named if isinstance(side, exp.Expr) and (side.is_string or side.is_number)]
+    return [float(value) if isinstance(value, Decimal) else value for value in found]
 
 
 def _columns(node: exp.Expr, names: Names) -> list[tuple[str, str]]:
@@ -105,24 +106,12 @@ def _columns(node: exp.Expr, names: Names) -> list[tuple[str, str]]:
     return [(table.name.lower(), column.name.lower()) for table, column in resolved]
 
 
-def _value(node: exp.Expr) -> Value | None:
-    if isinstance(node, exp.Neg):
-        inner = _value(node.this)
-        return -inner if isinstance(inner, int | float) else None
-    if not isinstance(node, exp.Literal):
-        return None
-    if node.is_string:
-        return str(node.this)
-    return int(node.this) if node.this.isdigit() else float(node.this)
-
-
 def sample_database(task: Task, *, seed: int, position: int, attempt: int) -> str:
     """Return the input of one position and attempt: a tuple of one dict, table -> list of rows, as literal text.
 
     Attempt MAX_ATTEMPTS and beyond give a seed input, unchanged.
     """
-    key = f"{seed}/{task.task_id}/{position}/{attempt}".encode()
-    draws = random.Random(int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big"))
+    draws = random.Random(key_of(task.task_id, seed=seed, position=position, attempt=attempt))
     if attempt >= MAX_ATTEMPTS:
         return draws.choice(task.seed_inputs)
     return write_literal((_Drawing(read_schema(task.preamble), hints_of(task), draws).database(),))
@@ -271,12 +260,8 @@ def _consistent(database: Database, schema: Schema) -> Database:
                 parent = schema.table(key.table)
                 if parent is not None:
                     place, to = table.position(key.column), parent.position(key.to)
-                    there = {row[to] for row in found.get(parent.name, ())}
-                    found[table.name] = [row for row in found.get(table.name, ()) if _points(row, place, there)]
+                    there = {None, *(row[to] for row in found.get(parent.name, ()))}
+                    found[table.name] = [row for row in found.get(table.name, ()) if row[place] in there]
         if sum(map(len, found.values())) == before:
             break
     return found
-
-
-def _points(row: Row, place: int, there: set[Any]) -> bool:
-    return row[place] is None or row[place] in there
