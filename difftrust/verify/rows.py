@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ from difftrust_core.store.schemas import (
     REFERENCE,
     SHARES,
 )  # fmt: skip
-from difftrust_core.store.store import Store
+from difftrust_core.store.store import Store, partition_of
 from difftrust_core.store.tree_ids import wrong_tree_ids
 
 _ROUNDING = 1e-9
@@ -61,9 +61,12 @@ class Finding:
     """The command that brings back what `--repair` moves aside."""
 
 
-def check_chunk(root: Path, partition: dict[str, Any], task_id: str) -> list[Finding]:
-    """Return what is wrong with one task's rows of one chunk."""
-    store = Store(root)
+def check_chunk(root: Path, job: tuple[str, str]) -> list[Finding]:
+    """Return what is wrong with one task's rows of one chunk: the first thing of the first table that is wrong.
+
+    ``job``: the folder of the chunk below that of a table, and the task's id.
+    """
+    store, partition, task_id = Store(root), partition_of(Path(job[0]), CHUNK_TABLES[0]), job[1]
     frames: _Frames = {}
     for table in CHUNK_TABLES:
         try:
@@ -72,34 +75,21 @@ def check_chunk(root: Path, partition: dict[str, Any], task_id: str) -> list[Fin
             return []  # the file itself was found to be damaged
         if frame is not None:
             frames[table] = frame
-    return [
-        Finding(path=_path(store, table, partition, task_id), what=f"{task_id}: {what}", table=table, task_id=task_id)
-        for table, what in _wrong(frames, partition["start"])
-    ]
-
-
-def _path(store: Store, table: str, partition: dict[str, Any], task_id: str) -> str:
-    folder = store.folder(table, partition)
-    own = store.task_file(table, partition, task_id)
-    return (own if own.is_file() else folder).relative_to(store.root).as_posix()
-
-
-def _wrong(frames: _Frames, start: int) -> Iterator[tuple[str, str]]:
-    """Yield (table, what is wrong), of each table the first thing; those after a table that is wrong are not judged."""
-    # An interrupted task has the first tables and not the last, never the other way round.
-    last = max(CHUNK_TABLES.index(table) for table in frames)
-    for table in CHUNK_TABLES[: last + 1]:
-        frame = frames.get(table)
-        if frame is None:
-            yield table, f"expected rows, for {CHUNK_TABLES[last]} has some; found none"
-            return
-        what = _flaw(table, frames, start)
-        if what:
-            yield table, what
-            return
+    for table in CHUNK_TABLES:
+        if what := _flaw(table, frames, partition["start"]):
+            own, folder = store.task_file(table, partition, task_id), store.folder(table, partition)
+            path = (own if own.is_file() else folder).relative_to(root).as_posix()
+            return [Finding(path=path, what=f"{task_id}: {what}", table=table, task_id=task_id)]
+    return []
 
 
 def _flaw(table: str, frames: _Frames, start: int) -> str:
+    """Return the first thing that is wrong with a table, empty if nothing is; those before it are as they must be."""
+    # An interrupted task has the first tables and not the last, never the other way round.
+    if table not in frames:
+        last = max(frames, key=CHUNK_TABLES.index, default=table)
+        is_due = CHUNK_TABLES.index(last) > CHUNK_TABLES.index(table)
+        return f"expected rows, for {last} has some; found none" if is_due else ""
     frame = frames[table]
     if sum(frame.drop(_MAY_BE_NULL.get(table, ())).null_count().row(0)):
         return "expected a value in every column, found nulls"

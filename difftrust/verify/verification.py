@@ -233,13 +233,8 @@ def _check_chunks(store: Store, looks: list[_Look], n_jobs: int) -> list[Finding
         for task_id in sorted(tasks[folder])
         if not any((folder, name) in spoilt for name in file_names(task_id))
     ]
-    found = _for_each(partial(_check_job, store.root), jobs, n_jobs, unit="task", desc="verify rows")
+    found = _for_each(partial(check_chunk, store.root), jobs, n_jobs, unit="task", desc="verify rows")
     return sorted(chain.from_iterable(found), key=lambda finding: (finding.path, finding.what))
-
-
-def _check_job(root: Path, job: tuple[str, str]) -> list[Finding]:
-    where = partition_of(Path(job[0]), CHUNK_TABLES[0])
-    return check_chunk(root, where, job[1])
 
 
 def _check_replies(store: Store) -> Iterator[Finding]:
