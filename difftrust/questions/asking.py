@@ -1,6 +1,7 @@
 """Ask which outcome is right on single inputs; candidates that contradict an answer drop out."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -152,22 +153,15 @@ class Asking:
         raise WrongUsage(f"expected an input of these {len(self.board.asked)} questions, got {printable(arguments)}")
 
     def _options(self, index: int) -> tuple[Option, ...]:
-        outcomes = self.board.asked[index].outcomes
-        groups: dict[int, list[int]] = {}
-        for p in np.flatnonzero(self._alive).tolist():
-            groups.setdefault(int(self._labels[p, index]), []).append(p)
-        counts = self.board.counts
-        ordered = sorted(groups.values(), key=lambda rows: -int(counts[rows].sum()))
+        asked, outcomes = self.board.asked[index], self.board.asked[index].outcomes
         return tuple(
             Option(
                 letter=_LETTERS[place] if place < len(_LETTERS) else str(place),
-                outcome=spelled_outcome(
-                    outcomes[rows[0]][0].name.lower(), outcomes[rows[0]][1], self.board.asked[index].arguments
-                ),
+                outcome=spelled_outcome(outcomes[rows[0]][0].name.lower(), outcomes[rows[0]][1], asked.arguments),
                 answer=self._answer_of(outcomes[rows[0]]),
                 candidates=tuple(name for p in rows for name in self.board.names[p]),
             )
-            for place, rows in enumerate(ordered)
+            for place, rows in enumerate(self._groups(self._labels[:, [index]]))
         )
 
     def _answer_of(self, outcome: Outcome) -> str:
@@ -222,9 +216,13 @@ class Asking:
 
     def _clusters(self) -> list[list[int]]:
         """Return the programs left, those that did the same on every input together, the most candidates first."""
-        groups: dict[tuple[int, ...], list[int]] = {}
+        return self._groups(self._labels[:, self._open])
+
+    def _groups(self, labels: NDArray[np.int64]) -> list[list[int]]:
+        """Return the programs left, those of equal rows of ``labels`` together, the most candidates first."""
+        groups = defaultdict[tuple[int, ...], list[int]](list)
         for p in np.flatnonzero(self._alive).tolist():
-            groups.setdefault(tuple(self._labels[p][self._open].tolist()), []).append(p)
+            groups[tuple(labels[p].tolist())].append(p)
         counts = self.board.counts
         return sorted(groups.values(), key=lambda rows: (-int(counts[rows].sum()), rows))
 
