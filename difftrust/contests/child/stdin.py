@@ -185,12 +185,7 @@ def _without_threads(threading: Any, thread: Any) -> None:
         if self._started.is_set():
             raise RuntimeError("threads can only be started once")
         self._started.set()
-        try:
-            self.run()
-        except (MemoryError, Left):
-            raise
-        except BaseException:
-            pass  # a thread's exception ends that thread only
+        start_new_thread(self.run, ())
 
     def start_new_thread(function: Any, args: Any, kwargs: Any = None) -> int:
         try:
@@ -198,7 +193,7 @@ def _without_threads(threading: Any, thread: Any) -> None:
         except (MemoryError, Left):
             raise
         except BaseException:
-            pass
+            pass  # a thread's exception ends that thread only
         return 1
 
     threading.Thread.start = start

@@ -38,20 +38,14 @@ class Streams:
         self.is_too_long = False
         self.status: Any = None
         self.has_left = False
-        self.stdin, self.stdout, self.stderr = self._opened(0), self._opened(1), self._opened(2)
+        # As the interpreter makes them for a pipe.
+        self.stdin = self.open(0, "r", errors="surrogateescape")
+        self.stdout = self.open(1, "w", errors="strict")
+        self.stderr = self.open(2, "w", errors="backslashreplace")
 
-    def _opened(self, number: int) -> Any:
-        """Return a descriptor's text layer, as the interpreter makes it for a pipe."""
-        if number == 0:
-            made = _Text(_Reader(_Input(self)), encoding="utf-8", errors="surrogateescape")
-            made.mode = "r"
-            return made
-        errors = "strict" if number == 1 else "backslashreplace"
-        made = _Text(_Writer(_Output(self, number)), encoding="utf-8", errors=errors)
-        made.mode = "w"
-        return made
-
-    def open(self, number: int, mode: str, buffering: int, encoding: Any, errors: Any, newline: Any) -> Any:
+    def open(
+        self, number: int, mode: str, buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
+    ) -> Any:
         """Return what ``open`` makes of a descriptor. Raises OSError if it is not open that way."""
         wants_input = "r" in mode and "+" not in mode
         if wants_input != (number == 0):
@@ -85,11 +79,6 @@ class Streams:
             self._room -= _len(data)
             self._parts.append(data)
         return _len(data)
-
-    def leave(self, status: Any) -> Never:
-        """End the run as ``os._exit`` does: nothing that is still in a buffer counts."""
-        self.has_left, self.status = True, status
-        raise Left
 
     def text(self) -> str:
         """Return the output, trimmed."""
@@ -183,9 +172,10 @@ class Doors:
             return _fstat(descriptor)
         return _stat_result((stat.S_IFREG | 0o444, 1, 1, 1, 0, 0, self.streams.size(), 0, 0, 0))
 
-    def leave(self, status: int) -> Never:
-        """End the run."""
-        self.streams.leave(status)
+    def leave(self, status: Any) -> Never:
+        """End the run as ``os._exit`` does: nothing that is still in a buffer counts."""
+        self.streams.has_left, self.streams.status = True, status
+        raise Left
 
     def install(self) -> None:
         """Put them in the place of the interpreter's own."""
