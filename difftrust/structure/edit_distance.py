@@ -108,18 +108,6 @@ def _batches(tree: Ordered, trees: Sequence[Ordered], others: Ints) -> Iterator[
         yield batch
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Level:
-    """Segments that need nothing of each other: a slice of columns; the rest is counted from its start."""
-
-    part: slice
-    nodes: Ints
-    path: Ints
-    """Columns of nodes whose subtree begins where the segment does."""
-    of_path: Ints
-    empty: Ints
-
-
 class _Forests:
     """The forests of several trees laid end to end: a *segment* for each keyroot, its first column the empty forest."""
 
@@ -137,24 +125,24 @@ class _Forests:
         leftmost = np.concatenate([tree.leftmost + first for first, tree in zip(firsts.tolist(), trees, strict=False)])
         within = np.arange(int(lengths.sum())) - np.repeat(begins, lengths)
         starts = np.repeat([start for _, start, _ in segments], lengths)
-        self.is_empty = within == 0
+        is_empty = within == 0
         self.empty = begins
-        self.node = np.where(self.is_empty, 0, starts + within - 1)
+        self.node = np.where(is_empty, 0, starts + within - 1)
         begin_of = np.repeat(begins, lengths)
-        self.before = np.where(self.is_empty, begin_of, begin_of + leftmost[self.node] - starts)
+        self.before = np.where(is_empty, begin_of, begin_of + leftmost[self.node] - starts)
         """The column of the forest left of this column's subtree."""
-        self.on_path = ~self.is_empty & (leftmost[self.node] == starts)
         self.offset = np.repeat(_SAME * begins, lengths).astype(np.int32)
         """Makes a segment's values exceed all of the one before, so that one running maximum serves them all."""
         bounds = np.searchsorted([level for level, _, _ in segments], range(segments[-1][0] + 2))
-        ends = np.append(begins, len(within))
-        self.levels = [self._level(int(ends[a]), int(ends[b])) for a, b in itertools.pairwise(bounds.tolist()) if a < b]
-
-    def _level(self, begin: int, end: int) -> "_Level":
-        part = slice(begin, end)
-        path = np.flatnonzero(self.on_path[part])
-        empty = np.flatnonzero(self.is_empty[part])
-        return _Level(part=part, nodes=self.node[part], path=path, of_path=self.node[part][path], empty=empty)
+        ends = np.append(begins, len(within))[bounds].tolist()
+        on_path = ~is_empty & (leftmost[self.node] == starts)
+        self.levels = [
+            (slice(begin, end), np.flatnonzero(on_path[begin:end]), np.flatnonzero(is_empty[begin:end]))
+            for begin, end in itertools.pairwise(ends)
+            if begin < end
+        ]
+        """Segments that need nothing of each other: their columns, and counted from the first of these the columns of
+        nodes whose subtree begins where the segment does, and of empty forests."""
 
     def against(self, tree: Ordered) -> Ints:
         """Return what the best match of ``tree`` with each tree saves, in fifths."""
@@ -183,14 +171,14 @@ class _Forests:
         """Fill the row of a whole subtree, and with it ``solved``: inner segments first, for outer ones need them."""
         gain = np.where(self.kinds == tree.kinds[node], _SAME, _RENAMED).astype(np.int32)
         done = solved[node]
-        for level in self.levels:
-            over, offset, filled = above[level.part], self.offset[level.part], row[level.part]
-            match = offset + done.take(level.nodes)
-            match[level.empty] = offset[level.empty]
-            match[level.path] = over.take(level.path - 1) + gain.take(level.of_path)
+        for part, path, empty in self.levels:
+            over, offset, filled, nodes = above[part], self.offset[part], row[part], self.node[part]
+            match = offset + done.take(nodes)
+            match[empty] = offset[empty]
+            match[path] = over.take(path - 1) + gain.take(nodes[path])
             np.maximum(match, over, out=match)
             np.maximum.accumulate(match, out=filled)
-            done[level.of_path] = filled.take(level.path) - offset.take(level.path)
+            done[nodes[path]] = filled.take(path) - offset.take(path)
 
 
 def _levels(tree: Ordered) -> list[int]:
