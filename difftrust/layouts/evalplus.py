@@ -1,6 +1,7 @@
 """Load HumanEval+ and MBPP+ as EvalPlus releases them: one JSON object a line, plain or gzip."""
 
 import ast
+import copy
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -232,12 +233,11 @@ def _bound(statement: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 def _without_annotations(arguments: ast.arguments) -> ast.arguments:
-    bare = ast.parse(ast.unparse(ast.FunctionDef("f", arguments, [ast.Pass()], [], lineno=0))).body[0]
-    assert isinstance(bare, ast.FunctionDef)
-    for argument in ast.walk(bare.args):
+    bare = copy.deepcopy(arguments)
+    for argument in ast.walk(bare):
         if isinstance(argument, ast.arg):
             argument.annotation = None
-    return bare.args
+    return bare
 
 
 def _with_inputs(task: Task, base: tuple[TaskTest, ...], tests: tuple[TaskTest, ...]) -> Task:
