@@ -58,8 +58,6 @@ class Belief:
 
     program: Any
     """A tree or a text, as its language's ``Bugs`` has it."""
-    mistakes: tuple[str, ...]
-    """Names of the operators that made it from the reference; empty for the reference itself."""
     weight: float
     """Probability at temperature 1; the weights of a task's beliefs sum to 1."""
 
@@ -120,10 +118,10 @@ def beliefs(task: Task, model: str, *, seed: int = 0) -> list[Belief]:
     shares = [draws.gammavariate(_BUG_CONCENTRATION, 1.0) for _ in range(n_bugs)]
     wrong = _broken_copies(bugs, n_bugs, draws) if knows < 1 else []
     total = sum(shares[: len(wrong)])
-    right = Belief(program=bugs.reference(), mistakes=(), weight=knows if wrong else 1.0)
+    right = Belief(program=bugs.reference(), weight=knows if wrong else 1.0)
     return [right] + [
-        Belief(program=program, mistakes=mistakes, weight=(1 - knows) * share / total)
-        for (program, mistakes), share in zip(wrong, shares, strict=False)
+        Belief(program=program, weight=(1 - knows) * share / total)
+        for program, share in zip(wrong, shares, strict=False)
     ]
 
 
@@ -148,35 +146,29 @@ class SimulatedCoders:
 CODERS: Coders = SimulatedCoders()
 
 
-_Broken = tuple[Any, tuple[str, ...]]
-"""A program, and the kinds of mistake in it."""
-
-
-def _broken_copies(bugs: Bugs, n: int, draws: random.Random) -> list[_Broken]:
+def _broken_copies(bugs: Bugs, n: int, draws: random.Random) -> list[Any]:
     """Return up to n distinct broken programs; fewer where there is little to break."""
-    found: dict[str, _Broken] = {}
+    found: dict[str, Any] = {}
     right = bugs.reference()
     unbroken = bugs.text(right)
     for _ in range(_MUTATION_ATTEMPTS):
         if len(found) == n:
             break
-        broken: _Broken = (right, ())
+        broken = right
         for _ in range(2 if draws.random() < _DOUBLE_MISTAKES else 1):
             broken = _broken_once(bugs, broken, draws)
-        text = bugs.text(broken[0])
+        text = bugs.text(broken)
         if text != unbroken:
             found.setdefault(text, broken)
     return list(found.values())
 
 
-def _broken_once(bugs: Bugs, before: _Broken, draws: random.Random) -> _Broken:
-    program, mistakes = before
+def _broken_once(bugs: Bugs, program: Any, draws: random.Random) -> Any:
     offered = bugs.mistakes(program)
     if not offered:
-        return before
+        return program
     # First the kind of mistake, then its place: otherwise long programs would break in their constants only.
-    kind = draws.choice(list(offered))
-    return draws.choice(offered[kind])(), (*mistakes, kind)
+    return draws.choice(offered[draws.choice(list(offered))])()
 
 
 def tempered(weights: Sequence[float], temperature: float) -> list[float]:

@@ -279,8 +279,6 @@ def test_mistakes_come_from_a_repertoire_of_at_most_four() -> None:
     assert {len(of_one) for of_one in held} == {1, 2, 3, 4, 5}
     for of_one in held:
         assert sum(belief.weight for belief in of_one) == pytest.approx(1)
-        assert of_one[0].mistakes == ()
-        assert all(1 <= len(belief.mistakes) <= 2 for belief in of_one[1:])
         assert len({ast.dump(ast.parse(program_text(belief.program))) for belief in of_one}) == len(of_one)
 
 
@@ -306,8 +304,7 @@ def mistaken_share(model: str, *, seed: int) -> float:
     shares = []
     for task in MANY_TASKS:
         held = beliefs_once(task, model, seed=seed)
-        chances = tempered([belief.weight for belief in held], 0.6)
-        shares.append(sum(p for p, belief in zip(chances, held, strict=True) if belief.mistakes))
+        shares.append(sum(tempered([belief.weight for belief in held], 0.6)[1:]))
     return sum(shares) / len(shares)
 
 
@@ -341,7 +338,7 @@ def test_weak_hot_coder_sometimes_stops_in_the_middle() -> None:
 def test_a_reference_without_anything_to_break_is_always_right() -> None:
     task = task_of("same", reference="def same(x):\n    return x\n")
     for model in SIMULATED:
-        assert [belief.mistakes for belief in beliefs_once(task, model)] == [()]
+        assert len(beliefs_once(task, model)) == 1
         (said,) = {c.code for c in sample_simulated(task, model, temperature=0, m=2)}
         assert outcomes(said, "same", [(5,)]) == "5\n"
 
