@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 import difftrust as dt
@@ -21,7 +22,7 @@ from difftrust_core.base.records import Coder, Outcome
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.audits import Audit
 from difftrust_core.estimates.behaviours import cut
-from difftrust_core.estimates.pool import CompactTask, Pool
+from difftrust_core.estimates.pool import Pool
 from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.execution.validity import sample_valid_inputs
 from difftrust_core.languages.registry import language_of
@@ -70,18 +71,11 @@ def _wrong_inputs(pool: Pool, task_id: str, model: str) -> list[int]:
     """Return the inputs on which the one behaviour of a coder differs from the reference, both ending by themselves."""
     number, task = next((i, task) for i, task in enumerate(pool.tasks) if task.task_id == task_id)
     members = pool.of((model, PAPER_SETTING.temperature)).first(PAPER_SETTING.m)
-    row = int(members.row[members.task == number][0])
-    return [
-        i for i, pattern in enumerate(task.pattern_of_input[: PAPER_SETTING.n]) if _differs(task, pool, row, pattern)
-    ]
-
-
-def _differs(task: CompactTask, pool: Pool, row: int, pattern: int) -> bool:
-    labels, kinds = task.labels[pool.equality], task.kinds
-    rows = (row, task.reference or 0)
-    return labels[rows[0], pattern] != labels[rows[1], pattern] and not any(
-        kinds[r, pattern] in UNTELLING for r in rows
-    )
+    rows = [int(members.row[members.task == number][0]), task.reference or 0]
+    first, second = task.labels[pool.equality][rows]
+    shows = (first != second) & ~np.isin(task.kinds[rows], UNTELLING).any(axis=0)
+    found: list[int] = np.flatnonzero(shows[task.pattern_of_input[: PAPER_SETTING.n]]).tolist()
+    return found
 
 
 def deciding_outcomes(audits: tuple[Audit, ...], coders: list[Coder]) -> Iterator[dict[str, Any]]:
