@@ -32,14 +32,8 @@ from difftrust_core.languages.registry import load_language
 
 LAYOUT: Final = "APPS"
 _QUESTION = "question.txt"
-_FILES = {
-    "question": _QUESTION,
-    "input_output": "input_output.json",
-    "solutions": "solutions.json",
-    "starter_code": "starter_code.py",
-    "metadata": "metadata.json",
-}
-"""Field -> file of a task's folder."""
+_FILES = (_QUESTION, "input_output.json", "solutions.json", "starter_code.py", "metadata.json")
+"""Files of a task's folder, each a field."""
 _WHOLE = re.compile(r"-?\d{1,18}")
 
 
@@ -67,9 +61,7 @@ def _entries(path: Path) -> Iterator[Entry]:
     for folder in folders:
         name = folder.resolve().name
         fields: dict[str, Any] = {"problem_id": int(name) if _WHOLE.fullmatch(name) else name}
-        for name, file in _FILES.items():
-            if (folder / file).is_file():
-                fields[name] = _decoded(folder / file)
+        fields |= {file.stem: _decoded(file) for name in _FILES if (file := folder / name).is_file()}
         if type(fields.get("metadata")) is str:
             entry = as_entry(fields, where=str(folder), remedy=REMEDY)
             own = as_entry(json_of(entry, "metadata") or {}, where=f"{folder}/metadata.json", remedy=REMEDY)

@@ -10,9 +10,8 @@ from typing import Any
 
 from difftrust.sql.schema import Column, ForeignKey, Schema, Table, write_schema
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.entries import Entry, load_lines, load_list, load_tables, natural_order
+from difftrust_core.datasets.entries import SHIPPED_REMEDY, Entry, load_lines, load_list, load_tables, natural_order
 
-_STARTER_REMEDY = "correct the file, or install difftrust again"
 _REMEDY = "get the file again with `difftrust fetch spider`"
 _KINDS = {"number": "number", "text": "text", "time": "time", "boolean": "boolean", "others": "text"}
 
@@ -100,7 +99,7 @@ def load_starter(path: Path) -> list[Task]:
     """
     files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
     return sorted(
-        (_starter_query(entry, file) for file in files for entry in load_tables(file, remedy=_STARTER_REMEDY)),
+        (_starter_query(entry, file) for file in files for entry in load_tables(file, remedy=SHIPPED_REMEDY)),
         key=natural_order,
     )
 
