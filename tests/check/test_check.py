@@ -21,7 +21,6 @@ from difftrust.check.outcomes import Measured
 from difftrust.check.prepare import candidates_of, read_folder
 from difftrust.check.programs import Executor, Ran, open_sandbox
 from difftrust.check.report import CheckReport, input_interval
-from difftrust.diff.diff import DiffOptions, diff, load_version
 from difftrust.source.function import Stub, load_stub
 from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.base.task import Task
@@ -30,8 +29,7 @@ from difftrust_core.sandbox.host import Limits
 from difftrust_core.sandbox.runner import file_of
 from tests.support import tiny
 from tests.support.command import run
-from tests.support.llm_server import Server
-from tests.support.stubs import report_of, run_check, write_stub
+from tests.support.stubs import report_of, returning, run_check, write_stub
 
 Capture = pytest.CaptureFixture[str]
 Check = Callable[..., tuple[int, str]]
@@ -45,17 +43,15 @@ def checked(tmp_path: Path, capsys: Capture) -> Check:
 
 HALVED = (  # which way a half is rounded
     'def halved(n: int) -> int:\n    """Return half of n, rounded to the nearest whole number."""\n',
-    tuple(f"def halved(n):\n    return {half}\n" for half in ("round(n / 2)", "(n + 1) // 2", "n // 2")),
+    returning("halved(n)", "round(n / 2)", "(n + 1) // 2", "n // 2"),
 )
 TOTAL = (  # whether the end belongs to the range
     'def total_between(low: int, high: int) -> int:\n    """Add up the whole numbers from low to high."""\n',
-    tuple(
-        f"def total_between(low, high):\n    return {total} // 2 if low <= high else 0\n"
-        for total in (
-            "(low + high) * (high - low + 1)",
-            "(low + high - 1) * (high - low)",
-            "(high * (high + 1) - low * (low - 1))",
-        )
+    returning(
+        "total_between(low, high)",
+        "(low + high) * (high - low + 1) // 2 if low <= high else 0",
+        "(low + high - 1) * (high - low) // 2 if low <= high else 0",
+        "(high * (high + 1) - low * (low - 1)) // 2 if low <= high else 0",
     ),
 )
 
@@ -80,7 +76,7 @@ def test_disagreements_are_found_and_the_inputs_shown_are_minimal(
 
 def test_coherent_programs_are_let_pass(checked: Check) -> None:
     stub = 'def backwards(text: str) -> str:\n    """Return the characters of the text in reverse order."""\n'
-    codes = ("def backwards(text):\n    return text[::-1]\n", "def backwards(t):\n    return ''.join(reversed(t))\n")
+    codes = returning("backwards(text)", "text[::-1]", "''.join(reversed(text))")
     status, out = checked(stub, codes, "-n", 300)
     assert status == 0, out
     assert "coherent" in out.splitlines()[0]
@@ -189,7 +185,7 @@ def test_agreement_on_one_outcome_decides_nothing(value: str, why: str, checked:
 
 
 def test_all_inputs_of_a_small_domain_are_enough(checked: Check) -> None:
-    codes = ("def both(a, b):\n    return a and b\n", "def both(a, b):\n    return a & b\n")
+    codes = returning("both(a, b)", "a and b", "a & b")
     status, out = checked('def both(a: bool, b: bool) -> bool:\n    """Tell whether both hold."""\n', codes)
     assert status == 0
     assert "4 inputs (all that the types allow)" in out
@@ -279,9 +275,7 @@ def test_time_that_runs_out_only_when_measured_is_a_doubt_on_large_numbers_and_a
     monkeypatch.setattr(InputFilter, "measure", measure)
     monkeypatch.setattr(InputFilter, "ran", lambda self, texts: None)  # it is as if a program had hung before
     monkeypatch.setattr(Executor, "run", run_slowly)
-    report = report_of(
-        tmp_path, stub, tuple(f"def half(n):\n    return {text}\n" for text in ("n // 2", "n >> 1")), n=300
-    )
+    report = report_of(tmp_path, stub, returning("half(n)", "n // 2", "n >> 1"), n=300)
     assert report.verdict == verdict
     is_doubted = verdict == "undecided"
     assert [shown.doubt for shown in report.validation] == [TOO_LARGE] * is_doubted
@@ -292,8 +286,8 @@ def test_time_that_runs_out_only_when_measured_is_a_doubt_on_large_numbers_and_a
 def test_where_only_validation_differs_the_check_is_undecided_and_says_what_settles_it(
     tmp_path: Path, checked: Check
 ) -> None:
-    same = "def first(items):\n    return next(iter(items)) if items else [][0]\n"
-    codes = (RIGHT, same, "def first(items):\n    return items[0] if items else None\n")
+    others = ("next(iter(items)) if items else [][0]", "items[0] if items else None")
+    codes = returning("first(items)", "items[0]", *others)
     report = report_of(tmp_path, FIRST, codes, n=200, validity="all")
     assert report.verdict == "incoherent"
     assert [found.arguments for found in report.disagreements] == ["([],)"] * len(report.disagreements)
@@ -315,27 +309,6 @@ def test_of_each_exception_that_some_raise_the_smallest_input_is_shown(tmp_path:
     report = report_of(tmp_path, FIRST, codes, n=200)
     raised = {found.doing[1].outcome[1]: (found.arguments, found.minimal) for found in report.validation}
     assert raised == {"ValueError": ("([0, 0, 0],)", True), "IndexError": ("([],)", True)}
-
-
-@pytest.mark.slow  # a program hangs, and goes on hanging on smaller inputs
-def test_a_program_that_hangs_on_large_numbers_alone_is_not_called_coherent(tmp_path: Path) -> None:
-    signature = 'def double(n: int) -> int:\n    """Return twice n, a non-negative integer."""'
-    code = "def double(n: int) -> int:\n{}    return 2 * n\n"
-    codes = (code.format(""), code.format(""), code.format("    while n >= 100_000:\n        pass\n"))
-    report = report_of(tmp_path, signature, codes, n=200)
-    assert report.verdict == "undecided"
-    assert report.validation[0].arguments == "(100000,)"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("year", "verdict"), [(1, "incoherent"), (2200, "undecided")])
-def test_a_program_that_hangs_on_dates_far_off_alone_is_no_other_behaviour(
-    year: int, verdict: str, tmp_path: Path
-) -> None:
-    stub = 'import datetime\ndef weekday(day: datetime.date) -> int:\n    """Return the weekday."""\n'
-    code = "def weekday(day):\n    while day.year >= {}:\n        pass\n    return day.weekday()\n"
-    codes = (code.format(9_999_999), code.format(year))
-    assert report_of(tmp_path, stub, codes, n=100).verdict == verdict
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(70, "coherent"), (500, "undecided")])
@@ -367,9 +340,6 @@ def test_a_program_that_crashes_on_all_of_some_inputs_runs_on_others_and_one_tha
     assert not ran.runs[1].nondeterministic
 
 
-DOUBLE = "def double(x):\n    return x + x\n"
-
-
 def doubled(*codes: str, task: Task = tiny.TASKS[0], **options: object) -> CheckReport:
     """Check programs for the task `double`."""
     where = {"benchmark": "tiny", "task_id": "tiny/double", "model": "m", "temperature": 0.6}
@@ -381,7 +351,7 @@ def doubled(*codes: str, task: Task = tiny.TASKS[0], **options: object) -> Check
 @pytest.mark.parametrize(("n", "left_out"), [(5, 0), (6, 5)])
 def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
     """Five clusters are ten pairs, all shown; six are fifteen."""
-    report = doubled(*(f"def double(x):\n    return 2 * x + {k}\n" for k in range(n)), n=20)
+    report = doubled(*returning("double(x)", *(f"2 * x + {k}" for k in range(n))), n=20)
     assert len(report.disagreements) == min(10, n * (n - 1) // 2)
     noted = [note for note in report.notes if "more pairs" in note]
     assert noted == ([f"{left_out} more pairs of clusters disagree; those of the largest clusters are shown"] * (n > 5))
@@ -390,7 +360,7 @@ def test_pairs_that_are_not_shown_are_counted(n: int, left_out: int) -> None:
 
 def test_thirty_distinct_inputs_are_enough_and_one_less_is_not() -> None:
     """How many of so many draws are distinct is the seed's."""
-    reports = [doubled("def double(x):\n    return 2 * x\n", DOUBLE, n=n) for n in (53, 54)]
+    reports = [doubled(*returning("double(x)", "2 * x", "x + x"), n=n) for n in (53, 54)]
     assert [(report.n_distinct, report.verdict) for report in reports] == [(29, "undecided"), (30, "coherent")]
     assert [each.why for each in reports[0].undecided] == [
         "on 30 distinct inputs a value came back on 29, 30 are needed"
@@ -418,15 +388,6 @@ def test_a_mixture_is_named_with_its_shares(tmp_path: Path) -> None:
     assert {name for cluster in report.clusters for name in cluster.candidates} == {"one #0", "one #1", "other"}
 
 
-@pytest.mark.quick(2)
-@pytest.mark.parametrize("own", ["date = None\n", "", "import datetime\n", "from datetime import date\n"])
-def test_arguments_of_the_standard_library_are_built_whatever_a_candidate_imports(own: str, tmp_path: Path) -> None:
-    stub = 'import datetime\ndef f(day: datetime.date) -> int:\n    """Return the year."""\n'
-    codes = (f"{own}def f(day):\n    return day.year\n", "def f(d):\n    return d.timetuple()[0]\n")
-    report = report_of(tmp_path, stub, codes, n=50)
-    assert (report.verdict, report.clusters[0].outcomes) == ("coherent", (("value", 50),))
-
-
 def test_the_interval_over_inputs_by_hand() -> None:
     none = input_interval(np.zeros(100), 5)
     assert (none.low, none.high) == (0.0, pytest.approx(1 - 0.05**0.01))
@@ -452,29 +413,6 @@ def test_the_interval_over_inputs_by_hand() -> None:
 )
 def test_models_share_the_programs(models: str, m: int, shares: dict[str, int]) -> None:
     assert CheckOptions(models=tuple(models), m=m).shares() == shares
-
-
-@pytest.mark.slow
-def test_models_are_asked_once_and_their_programs_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-for-this-test")
-    stub = tmp_path / "module.py"
-    stub.write_text('def clamp(x: int) -> int:\n    """Return x, at most 5.\n\n    >>> clamp(2)\n    2\n    """\n')
-    bodies = ("min(x, 5)", "x if x < 5 else 5", "min(x, 6)")
-    with Server(text=lambda k: f"```python\ndef clamp(x):\n    return {bodies[k % 3]}\n```\n") as server:
-        asked = ["--model", "openai/one", "--model", "openai/two", "-m", "6", "--api-base", server.url, "--format=json"]
-        words = ["check", f"{stub}::clamp", *asked, "--store", tmp_path / "store", "-n", "200"]
-        (status, first, said), (_, again, _) = run(capsys, *words), run(capsys, *words)
-        assert len(server.asked) == 7  # six programs, and one question for calls and preconditions
-    found = json.loads(first)
-    assert (status, found["verdict"]) == (1, "incoherent"), said
-    assert first == again
-    assert "3 of openai/one, 3 of openai/two" in found["subject"]
-    assert sorted(len(cluster["candidates"]) for cluster in found["clusters"]) == [2, 4]
-    assert found["disagreements"][0]["arguments"] == "(6,)"
-    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert b"sk-planted" not in kept + (first + said).encode()
 
 
 JOIN = 'def as_given(a: str, b: str) -> str:\n    """Join.\n\n    >>> as_given("the lazy dog", "jumps high")\n    """\n'
@@ -521,100 +459,6 @@ def test_witnesses_on_which_a_program_runs_out_of_time_say_nothing(tmp_path: Pat
     assert (report.n_witnesses, report.n_witnessed) == (len(seeds[:100]) - 1, 0)
 
 
-ANIMALS = """class Animal:
-    def __init__(self, n: int):
-        self.n = n
-
-    def legs(self) -> int:
-        return 4
-
-
-class Bird(Animal):
-    def legs(self) -> int:
-        return 2
-
-
-def total(xs: list[Animal]) -> int:
-    \"\"\"Return the number of legs.\"\"\"
-    return sum(x.legs() for x in xs)
-"""
-
-
-def test_candidates_have_the_heirs_of_a_class_that_inputs_are_made_of(tmp_path: Path) -> None:
-    codes = ("def total(xs):\n    return sum(x.legs() for x in xs)\n", "def total(xs):\n    return 4 * len(xs)\n")
-    report = report_of(tmp_path, ANIMALS, codes, "total")
-    assert report.verdict == "incoherent"
-    assert report.disagreements[0].arguments == "([Bird(0)],)"
-    where = [tmp_path / f"{name}.py" for name in ("old", "new")]
-    for path, legs in zip(where, (2, 3), strict=True):
-        path.write_text(ANIMALS.replace("return 2", f"return {legs}"))
-    old, new = (load_version(f"{path}::total") for path in where)
-    assert diff(old, new, DiffOptions(n=50)).verdict == "changed"
-
-
-def test_objects_are_made_of_any_number_of_arguments(tmp_path: Path) -> None:
-    stub = (
-        "class Vec:\n    def __init__(self, *xs: float):\n        self.xs = xs\n\n\n"
-        'def total(v: Vec) -> float:\n    """Return the sum."""\n'
-    )
-    codes = ("def total(v):\n    return sum(v.xs)\n", "def total(v):\n    return sum(v.xs[:4])\n")
-    report = report_of(tmp_path, stub, codes, "total")
-    assert report.verdict == "incoherent"
-    assert report.disagreements[0].arguments == "(Vec(0.0, 0.0, 0.0, 0.0, 1.0),)"
-    stub = 'def total(*xs: float) -> float:\n    """Return the sum."""\n'
-    codes = ("def total(*xs):\n    return sum(xs)\n", "def total(*xs):\n    return sum(xs[:4])\n")
-    assert report_of(tmp_path, stub, codes).verdict == "incoherent"
-
-
-def test_nan_comes_up_where_it_is_asked_for_and_decides_where_the_docstring_names_it(tmp_path: Path) -> None:
-    stub = 'def f(x: float) -> float:\n    """Return x{}."""\n'
-    codes = ("def f(x):\n    return x\n", "import math\n\n\ndef f(x):\n    return 0.0 if math.isnan(x) else x\n")
-    report = report_of(tmp_path, stub.format(", or 0 for a NaN"), codes)
-    assert (report.verdict, report.disagreements[0].arguments) == ("incoherent", "(nan,)")
-    assert report_of(tmp_path, stub.format(", also where it is infinite"), codes).verdict == "undecided"
-    assert report_of(tmp_path, stub.format(". x must not be NaN"), codes).verdict == "coherent"
-    (tmp_path / "old.py").write_text(codes[1].replace("x):", "x: float):"))
-    (tmp_path / "new.py").write_text(codes[1].replace("0.0", "1.0").replace("x):", "x: float):"))
-    old, new = (load_version(f"{tmp_path / name}::f") for name in ("old.py", "new.py"))
-    assert diff(old, new).changes[0].call == "f(nan)"
-
-
-def test_the_fields_of_a_subclass_of_a_builtin_count(tmp_path: Path) -> None:
-    stub = (
-        "class Items(list):\n    def __init__(self, xs: list[int], total: int):\n        super().__init__(xs)\n"
-        "        self.total = total\n\n\n"
-        'def f(n: int) -> Items:\n    """Return n alone."""\n'
-    )
-    report = report_of(tmp_path, stub, [f"def f(n):\n    return Items([n], {total})\n" for total in "n0"], "f")
-    assert report.verdict == "incoherent"
-    shown = {text for _, text in report.disagreements[0].outcomes}
-    assert shown == {"Items([1], total=1)", "Items([1], total=0)"}
-
-
-def test_a_field_may_be_named_like_a_method_of_its_builtin(tmp_path: Path) -> None:
-    stub = 'class Items(list):\n    pass\n\n\ndef f(n: int) -> Items:\n    """Return n alone."""\n'
-    codes = [f"def f(n):\n    items = Items([n])\n    items.count = {count}\n    return items\n" for count in "n0"]
-    assert report_of(tmp_path, stub, codes, "f").verdict == "incoherent"
-
-
-def test_a_dictionary_with_a_default_is_its_content(tmp_path: Path) -> None:
-    stub = 'def f(n: int) -> dict[int, set[int]]:\n    """Return n with itself."""\n'
-    codes = [
-        "def f(n):\n    return {n: {n}}\n",
-        "from collections import defaultdict\n\n\ndef f(n):\n    return defaultdict(set, {n: {n}})\n",
-    ]
-    assert report_of(tmp_path, stub, codes, "f").verdict == "coherent"
-
-
-def test_a_candidate_may_be_a_cached_property(tmp_path: Path) -> None:
-    stub = (
-        "from functools import cached_property\n\n\nclass V:\n    def __init__(self, a: int):\n        self.a = a\n\n"
-        '    @cached_property\n    def sq(self) -> int:\n        """Return the square."""\n'
-    )
-    codes = [f"{before}def sq(self):\n    return self.a ** 2\n" for before in ("", "@cached_property\n")]
-    assert report_of(tmp_path, stub, codes, "V.sq").verdict == "coherent"
-
-
 def test_files_of_the_folder_are_read_as_python_reads_them_and_those_without_code_are_none(
     tmp_path: Path, capsys: Capture
 ) -> None:
@@ -628,24 +472,3 @@ def test_files_of_the_folder_are_read_as_python_reads_them_and_those_without_cod
     assert status == 0, out
     assert "Note: __init__.py is no candidate, for it does not define f\n" in out
     assert "Note: empty.py is no candidate, for it holds no code\n" in out
-
-
-def test_a_class_that_nests_its_own_type_parameter_is_read_to_an_end(tmp_path: Path) -> None:
-    stub = (
-        "from dataclasses import dataclass\nfrom typing import Generic, TypeVar\nT = TypeVar('T')\n@dataclass\n"
-        "class N(Generic[T]):\n    value: T\n    rest: 'N[list[T]] | None' = None\n"
-        'def depth(n: N[int]) -> int:\n    """Return how many there are."""\n'
-    )
-    codes = ("def depth(n):\n    return 1\n", "def depth(n):\n    return 1 + bool(n.rest)\n")
-    assert report_of(tmp_path, stub, codes, n=50).verdict == "incoherent"
-
-
-def test_a_large_number_in_a_text_may_take_too_long_too(tmp_path: Path) -> None:
-    stub = 'def size(text: str) -> int:\n    """Return the size of a number. Raises ValueError for none."""\n'
-    codes = (
-        "def size(text):\n    return abs(int(text)) if text != '9999999999' else 9999999999\n",
-        "def size(text):\n    n, size = abs(int(text)), 0\n    while size < n:\n        size += 1\n    return size\n",
-    )
-    report = report_of(tmp_path, stub, codes, n=100)
-    assert report.verdict == "undecided"
-    assert {shown.doubt for shown in report.validation} == {TOO_LARGE}

@@ -67,44 +67,6 @@ def test_examples_and_stated_conditions_overrule_them(tmp_path: Path) -> None:
     assert conditions(tmp_path, "count: int", "Return stars.", assume=("count > -5",)) == ["count > -5"]
 
 
-CLAMP = 'def clamp(value: float, low: float, high: float) -> float:\n    """Limit a value to low and high."""\n'
-CLAMPS = (
-    "def clamp(value, low, high):\n    return max(low, min(high, value))\n",
-    "def clamp(value, low, high):\n    return min(high, max(low, value))\n",
-)
-
-
-def test_a_disagreement_where_start_is_after_end_is_no_alarm_and_stands_in_the_report(tmp_path: Path) -> None:
-    report = report_of(tmp_path, CLAMP, CLAMPS, n=200)
-    assert report.verdict == "undecided"
-    (shown,) = report.validation
-    assert (shown.doubt, shown.condition) == ("not low <= high", "low <= high")
-    assert (shown.arguments, shown.minimal) == ("(0.0, 1.0, 0.0)", True)
-    assert '--assume "low <= high"' in report.next_step
-
-
-def test_a_disagreement_inside_is_one_nonetheless(tmp_path: Path) -> None:
-    wrong = "def clamp(value, low, high):\n    return value if value < high else high\n"
-    report = report_of(tmp_path, CLAMP, (CLAMPS[0], wrong), n=200)
-    assert report.verdict == "incoherent"
-
-
-def test_a_candidate_that_refuses_texts_does_not_hide_what_others_do_on_them(tmp_path: Path) -> None:
-    stub = 'def size(text: str) -> int:\n    """Return how many letters a text has."""\n'
-    refuses = "def size(text):\n    raise ValueError\n"
-    report = report_of(tmp_path, stub, ("def size(text):\n    return len(text)\n", refuses), n=200)
-    assert report.verdict == "incoherent"
-
-
-def test_a_refusal_of_an_empty_argument_that_the_docstring_does_not_speak_of_is_no_alarm(tmp_path: Path) -> None:
-    stub = 'def first(items: list[int]) -> int:\n    """Return the first item."""\n'
-    codes = [f"def first(items):\n    return items[0]{more}\n" for more in ("", " if items else 0")]
-    report = report_of(tmp_path, stub, codes, n=200)
-    assert report.verdict == "undecided"
-    (shown,) = report.validation
-    assert (shown.doubt, shown.arguments, shown.minimal) == ("an argument is empty", "([],)", True)
-
-
 COUNTER = '''class Counter:
     """Counts names."""
 
@@ -125,18 +87,6 @@ def test_a_method_is_undecided_where_no_call_may_come_before_it(said: str, verdi
     assert report.verdict == verdict
     assert bool(report.undecided) == (verdict == "undecided")
     assert all("every object was Counter()" in each.why for each in report.undecided)
-
-
-def test_flags_are_drawn_together(tmp_path: Path) -> None:
-    stub = (
-        "from enum import IntFlag\n\nclass Mode(IntFlag):\n    READ = 1\n    WRITE = 2\n\n"
-        'def may(have: Mode, need: Mode) -> bool:\n    """Tell whether all that is needed is there."""\n'
-    )
-    codes = (
-        "def may(have, need):\n    return have & need == need\n",
-        "def may(have, need):\n    return bool(have & need)\n",
-    )
-    assert report_of(tmp_path, stub, codes, n=200).verdict == "incoherent"
 
 
 @pytest.mark.parametrize(
@@ -160,17 +110,3 @@ def test_a_sentence_with_numbers_that_no_program_uses_says_what_callers_keep(
     assert (doubt is not None) is is_in_doubt
     assert doubt is None or sentence in doubt.why
     assert implied.doubt("(5,)") is None
-
-
-def test_arrays_of_several_dimensions_may_be_refused(tmp_path: Path) -> None:
-    module = (
-        "import numpy as np\nfrom numpy.typing import NDArray\n\n\n"
-        'def f(x: NDArray[np.int64]) -> int:\n    """Return the sum."""\n'
-    )
-    codes = [
-        "import numpy as np\n\n\ndef f(x):\n    return int(np.sum(x))\n",
-        "def f(x):\n    return sum(int(item) for item in x)\n",
-        "import numpy as np\n\n\ndef f(x):\n    return int(np.sum(x[1:]))\n",
-    ]
-    assert report_of(tmp_path, module, codes[:2], n=200).verdict == "undecided"
-    assert report_of(tmp_path, module, codes, n=200).verdict == "incoherent"

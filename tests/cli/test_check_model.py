@@ -27,7 +27,21 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path.with_suffix(".cache")))
     monkeypatch.setenv("OPENAI_API_KEY", "planted-0123456789-abcdefghij-key")
     (tmp_path / "m.py").write_text(STUB)
-    return ["check", "m.py::clamp", "--model", "openai/one", "-m", "2", "--store", "st", "-n", "200", "--api-base"]
+    return [
+        "check",
+        "m.py::clamp",
+        "--model",
+        "openai/one",
+        "--model",
+        "openai/two",
+        "-m",
+        "2",
+        "--store",
+        "st",
+        "-n",
+        "200",
+        "--api-base",
+    ]
 
 
 @pytest.mark.slow
@@ -36,6 +50,7 @@ def test_a_suggested_condition_hides_no_disagreement_and_is_asked_for_once(words
         words.append(server.url)
         status, out, err = run(capsys, *words)
         assert (status, len(server.asked)) == (3, 3), err
+        assert "the mixture of 2 models (1 of openai/one, 1 of openai/two)" in out
         assert "1 condition; edit it to change them" in err
         assert "left out by" not in err
         assert "by conditions that a model suggests" in out

@@ -357,14 +357,6 @@ def test_a_read_condition_leaves_inputs_out_and_is_said(tmp_path: Path) -> None:
     assert any(note.startswith("condition read: n % 2 == 0") for note in report.notes)
 
 
-def test_the_order_of_results_counts_unless_the_docstring_leaves_it_open(tmp_path: Path) -> None:
-    codes = ("def f(xs):\n    return sorted(set(xs))\n", "def f(xs):\n    return sorted(set(xs), reverse=True)\n")
-    stub = 'def f(xs: list[int]) -> list[int]:\n    """Return the distinct numbers{}."""\n'
-    (tmp_path / "open").mkdir()
-    assert verdict(tmp_path / "open", stub.format(" in any order"), *codes).verdict == "coherent"
-    assert verdict(tmp_path, stub.format(""), *codes).verdict == "incoherent"
-
-
 @pytest.mark.parametrize(
     ("docstring", "found"),
     [

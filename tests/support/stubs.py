@@ -15,6 +15,11 @@ from difftrust.source.function import load_stub
 from tests.support.command import run
 
 
+def returning(header: str, *expressions: str) -> tuple[str, ...]:
+    """Return programs for a function, ``name(parameters)``, that return an expression each."""
+    return tuple(f"def {header}:\n    return {expression}\n" for expression in expressions)
+
+
 def write_stub(folder: Path, stub: str, codes: Sequence[str], name: str = "") -> tuple[str, Path]:
     """Write a stub and candidates, `0.py` and so on; return what names the function, the first or ``name``."""
     (folder / "stub.py").write_text(stub)
@@ -27,10 +32,10 @@ def write_stub(folder: Path, stub: str, codes: Sequence[str], name: str = "") ->
 
 
 def run_check(
-    capsys: pytest.CaptureFixture[str], folder: Path, stub: str, codes: Sequence[str], *words: object
+    capsys: pytest.CaptureFixture[str], folder: Path, stub: str, codes: Sequence[str], *words: object, name: str = ""
 ) -> tuple[int, str]:
     """Check candidates by the command, on 100 inputs unless ``words`` say more; return exit status and output."""
-    where, programs = write_stub(folder, stub, codes)
+    where, programs = write_stub(folder, stub, codes, name)
     status, out, _ = run(capsys, "check", where, "--candidates", programs, "-n", 100, *words)
     return status, out
 
