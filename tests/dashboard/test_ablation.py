@@ -6,17 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.background import JOBS, Job, Jobs, State, Step
-from difftrust.shipped import find_results
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.estimates.measures import whole_rows
-from difftrust_core.estimates.pool import load_pool
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.store.store import Store
 from tests.support.command import executed_samples
-from tests.support.pages import opened, shown
+from tests.support.pages import click, opened, shown
 from tests.support.waiting import until
-
-GPT = ("gpt_4o", 0.6)
 
 
 @pytest.fixture
@@ -27,14 +21,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = executed_samples(tmp_path, {task.task_id: (task.reference, wrong)}, n=10)
     monkeypatch.setenv("DIFFTRUST_STORE", str(folder))
     return folder
-
-
-def test_a_setting_has_no_rows_where_it_is_not_recorded() -> None:
-    pool = load_pool(Store.open(find_results()), "HumanEval")
-    mixture = [GPT, ("claude_opus_4", 0.6)]
-    assert whole_rows(pool, mixture, m=100, n=1_000) is not None
-    assert whole_rows(pool, mixture, m=101, n=1_000) is None
-    assert whole_rows(pool, mixture, m=10, n=10_000) is None
 
 
 def test_shipped_results_are_never_written_but_the_commands_are_said() -> None:
@@ -90,11 +76,6 @@ def test_what_is_missing_is_priced_run_cancelled_and_run_to_its_end(store: Path)
 
 def warnings_of(at: AppTest) -> str:
     return "\n".join(str(element.value) for element in at.warning)
-
-
-def click(at: AppTest, label: str) -> None:
-    next(button for button in at.button if button.label == label).click().run()
-    assert not at.exception
 
 
 def run(at: AppTest, store: Path) -> Job:

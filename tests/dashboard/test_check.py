@@ -14,7 +14,7 @@ from difftrust.outputs.report_text import excluded_of
 from difftrust_core.exceptions import BadStub
 from tests.support.command import Capture
 from tests.support.llm_server import Server
-from tests.support.pages import opened, shown
+from tests.support.pages import click, opened, shown
 from tests.support.waiting import until
 
 STUB = (
@@ -27,7 +27,8 @@ HOSTILE = (
 )
 
 
-def checked(stub: str, *codes: str) -> tuple[AppTest, Job]:
+def checked(stub: str, *codes: str) -> AppTest:
+    """Return the page on which programs were pasted and checked."""
     at = opened("check", check_n="100")
     at.text_area(key="check:stub").set_value(stub)
     for _ in codes[2:]:
@@ -35,19 +36,36 @@ def checked(stub: str, *codes: str) -> tuple[AppTest, Job]:
     for number, code in enumerate(codes):
         at.text_area(key=f"check:box:{number}").set_value(code)
     at.run()
-    next(button for button in at.button if button.label == "Check").click().run()
-    assert not at.exception
-    job = JOBS.find(f"check:{at.query_params['check']}")
+    click(at, "Check")
+    return ended(at)
+
+
+def job_of(at: AppTest) -> Job:
+    """Return the check that a page started or shows."""
+    name = at.query_params["check"]
+    job = JOBS.find(f"check:{name if isinstance(name, str) else name[0]}")
     assert job is not None
-    wait(job)
-    return at, job
+    return job
+
+
+def ended(at: AppTest) -> AppTest:
+    """Return the page once the check that it started has ended."""
+    until(lambda: not job_of(at).is_running, 120)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def raw_of(at: AppTest) -> list[str]:
+    """Return everything that a browser would take for HTML or Markdown."""
+    return [element.proto.body for element in at.get("html")] + [str(each.value) for each in at.markdown]
 
 
 @pytest.mark.slow
 def test_two_readings_of_a_docstring_are_told_apart_and_hostile_text_is_text() -> None:
-    at, job = checked(STUB, SORTED, HOSTILE)
-    name = at.query_params["check"]
-    at = opened("check", check=name)  # as a page loaded anew
+    at = checked(STUB, SORTED, HOSTILE)
+    folder = Path(job_of(at).steps[0].words[1].partition("::")[0]).parent
+    at = opened("check", check=at.query_params["check"])  # as a page loaded anew
     assert at.text_area(key="check:box:0").value == SORTED
     words = shown(at)
     assert "The programs disagree" in words
@@ -57,9 +75,7 @@ def test_two_readings_of_a_docstring_are_told_apart_and_hostile_text_is_text() -
     (cards,) = [element.proto.body for element in at.get("html") if "Cluster 1 · program 1: " in element.proto.body]
     assert "Cluster 2 · program 2: &#x27;&lt;script&gt;alert(1)&lt;/script&gt;&#x27;" in cards
     assert "<mark>" in cards
-    raw = [element.proto.body for element in at.get("html")] + [str(m.value) for m in at.markdown]
-    assert not any("<script" in body or "<img" in body for body in raw)
-    folder = Path(job.steps[0].words[1].partition("::")[0]).parent
+    assert not any("<script" in body or "<img" in body for body in raw_of(at))
     assert not folder.exists()
 
 
@@ -86,31 +102,26 @@ def test_what_a_model_s_conditions_leave_out_is_shown_as_on_the_command_line(
         at.text_input(key="ask:base").set_value(server.url)
         at.checkbox(key="check:agreed").set_value(True)
         at.run()
-        next(button for button in at.button if button.label == "Check").click().run()
-        job = JOBS.find(f"check:{at.query_params['check']}")
-        assert job is not None
-        wait(job)
-    excluded = json.loads(job.output)["excluded"]
+        click(at, "Check")
+        ended(at)
+    report = json.loads(job_of(at).output)
+    excluded = report["excluded"]
     assert excluded["conditions"] == ["a <= b"]
     assert excluded["n_differing"] > 0
     at = opened("check", check=at.query_params["check"])
     assert "**Left out by conditions that the model suggests**" in shown(at)
     (said,) = [str(code.value) for code in at.code if "suggests" in str(code.value)]
-    assert said.splitlines() == excluded_of(json.loads(job.output))
+    assert said.splitlines() == excluded_of(report)
     assert f"the candidates differ on {excluded['n_differing']}" in said
-
-
-def wait(job: Job) -> None:
-    until(lambda: not job.is_running, 120)
 
 
 def test_what_cannot_be_checked_is_said() -> None:
     at = opened("check")
     at.text_area(key="check:stub").set_value("def f(:")
-    next(button for button in at.button if button.label == "Check").click().run()
+    click(at, "Check")
     assert "expected Python, found SyntaxError" in shown(at)
     at.text_area(key="check:stub").set_value(STUB)
-    next(button for button in at.button if button.label == "Check").click().run()
+    click(at, "Check")
     assert "at least two programs" in shown(at)
 
 
@@ -144,26 +155,6 @@ def test_a_simulated_coder_breaks_the_pasted_function() -> None:
     assert simulated_files("x = 1", "simulated/weak", m=5, temperature=1.0, seed=0) == {}
 
 
-def ended(at: AppTest) -> AppTest:
-    """Return the page once the check that it started has ended."""
-    wait(job_of(at))
-    at.run()
-    assert not at.exception
-    return at
-
-
-def job_of(at: AppTest) -> Job:
-    name = at.query_params["check"]
-    job = JOBS.find(f"check:{name if isinstance(name, str) else name[0]}")
-    assert job is not None
-    return job
-
-
-def click(at: AppTest, label: str) -> None:
-    next(button for button in at.button if button.label == label).click().run()
-    assert not at.exception
-
-
 def test_the_example_runs_at_one_click_and_what_is_right_is_settled_by_another() -> None:
     at = opened("check", check_n="100")
     click(at, "Run the example")
@@ -186,7 +177,7 @@ def test_the_condition_that_a_check_advises_is_added_at_one_click() -> None:
     stub = 'def part(values: list[int], size: int) -> list[int]:\n    """Return the first size values."""\n'
     cut = "    return values[:size]\n"
     raising = f"def part(values, size):\n    if size < 0:\n        raise ValueError(size)\n{cut}"
-    at = ended(checked(stub, raising, f"def part(values, size):\n{cut}")[0])
+    at = checked(stub, raising, f"def part(values, size):\n{cut}")
     assert "say what is right there: the example &quot;part([], -1) raises ValueError&quot;" in shown(at)
     click(at, "Leave such inputs out: check again")
     at = ended(at)
@@ -248,9 +239,8 @@ LOW = (
 
 @pytest.mark.slow
 def test_questions_settle_and_answers_survive_a_page_loaded_anew() -> None:
-    at = ended(checked(LOW, *THREE)[0])
+    at = checked(LOW, *THREE)
     name = at.query_params["check"]
-    name = name if isinstance(name, str) else name[0]
     assert "**Question 1 of at most 5**, 3 programs left" in shown(at)
     at.text_input(key="check:typed").set_value("[1").run()
     assert not at.exception
@@ -265,9 +255,6 @@ def test_questions_settle_and_answers_survive_a_page_loaded_anew() -> None:
     at = opened("check", check=name, answer="987654321")
     assert "**none of them is right**" in shown(at)
     click(at, "Start over")
-    call = next(str(code.value) for code in at.code if str(code.value).startswith("low("))
-    least = str(min(eval(call.removeprefix("low"))))
-    at.text_input(key="check:typed").set_value(least).run()
     while any(button.label == "Either" for button in at.button):
         call = next(str(code.value) for code in at.code if str(code.value).startswith("low("))
         at.text_input(key="check:typed").set_value(str(min(eval(call.removeprefix("low"))))).run()
@@ -281,8 +268,7 @@ def test_questions_settle_and_answers_survive_a_page_loaded_anew() -> None:
 @pytest.mark.slow
 def test_outcomes_of_candidates_are_text_in_questions() -> None:
     stub = STUB.replace(">>> middle([3, 1, 2])\n    2\n", "")
-    at = ended(checked(stub, SORTED, HOSTILE, HOSTILE.replace("script", "iframe"))[0])
+    at = checked(stub, SORTED, HOSTILE, HOSTILE.replace("script", "iframe"))
     assert "**Question 1 of at most 5**" in shown(at)
-    raw = [element.proto.body for element in at.get("html")] + [str(m.value) for m in at.markdown]
-    assert not any("<script" in body or "<iframe" in body for body in raw)
+    assert not any("<script" in body or "<iframe" in body for body in raw_of(at))
     assert not any("<" in button.label for button in at.button)

@@ -1,6 +1,5 @@
 """The keyboard alone leads to a task's inputs, over every slider, chip and dot; one click does, without scrolling."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 import difftrust as dt
 from difftrust.shipped import find_results
 from tests.bench.dashboard import DRAWN
-from tests.support.screens import settle
+from tests.support.screens import open_screen
 
 pytestmark = pytest.mark.slow
 TASK = "HumanEval/122"
@@ -28,18 +27,6 @@ element => {
   return box.width > 0 && box.top >= 0 && box.bottom <= window.innerHeight && box.right <= window.innerWidth;
 }
 """
-
-
-def opened(browser: Any, url: str, width: int = 1280, height: int = 720) -> Any:
-    context = browser.new_context(viewport={"width": width, "height": height})
-    context.set_default_timeout(90_000)
-    page = context.new_page()
-    page.goto(url)
-    page.wait_for_selector(DRAWN)
-    if url.startswith("http"):
-        page.wait_for_selector("h1")
-        settle(page)
-    return page
 
 
 def tab_to(page: Any, matched: str, *, key: str = "Tab") -> None:
@@ -104,29 +91,25 @@ def _right(page: Any) -> str:
 
 @pytest.mark.parametrize("home", ["dashboard", "report"])
 def test_the_keyboard_reaches_every_input_slider_chip_and_dot(
-    browser: Any, tmp_path: Path, home: str, request: pytest.FixtureRequest
+    page: Any, tmp_path: Path, home: str, request: pytest.FixtureRequest
 ) -> None:
-    address: Callable[[], str] = {
-        "dashboard": lambda: str(request.getfixturevalue("server")),
-        "report": lambda: _report(tmp_path / "report.html"),
-    }[home]
-    page = opened(browser, address())
+    page.set_viewport_size({"width": 1280, "height": 720})
+    if home == "dashboard":
+        open_screen(page, str(request.getfixturevalue("server")))
+    else:
+        dt.open(find_results()).report(benchmark="HumanEval").save(tmp_path / "report.html")
+        page.goto((tmp_path / "report.html").as_uri())
+        page.wait_for_selector(DRAWN)
     work_by_keys(page)
-    page.context.close()
-
-
-def _report(path: Path) -> str:
-    dt.open(find_results()).report(benchmark="HumanEval").save(path)
-    return path.as_uri()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_one_click_and_no_scroll_lead_to_a_task_s_inputs(browser: Any, server: str, width: int, height: int) -> None:
-    page = opened(browser, server, width, height)
+def test_one_click_and_no_scroll_lead_to_a_task_s_inputs(page: Any, server: str, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    open_screen(page, server)
     page.locator("[data-testid=explorer-dot].detected").first.click(force=True)
     shown = page.get_by_test_id("explorer-input")
     shown.locator(".outcomes pre").first.wait_for()
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
     for part in (".arguments", ".outcomes > :first-child", ".outcomes > :nth-child(2)"):
         assert shown.locator(part).evaluate(_SEEN), part
-    page.context.close()

@@ -1,6 +1,6 @@
 """Every page in a real browser, on a phone, a tablet and a desk: all fits, no labels collide, all can be read."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -39,44 +39,26 @@ def test_every_page_is_looked_at() -> None:
     assert {path.partition("?")[0] or REGISTERED[0] for path in PATHS.values()} == set(REGISTERED)
 
 
-@pytest.fixture(scope="module")
-def profile(browser: Any) -> Iterator[Any]:
-    """Return a browser's profile that keeps the scripts it has loaded."""
-    context = browser.new_context()
-    context.set_default_timeout(90_000)
-    yield context
-    context.close()
-
-
-def opened(profile: Any, width: int, theme: str = "light") -> Any:
-    page = profile.new_page()
-    page.set_viewport_size({"width": width, "height": WIDTHS[width]})
-    page.emulate_media(color_scheme=theme)
-    return page
-
-
 @pytest.mark.parametrize("name", slow_but(QUICK))
-def test_a_page_fits_every_screen(profile: Any, server: str, name: str) -> None:
+def test_a_page_fits_every_screen(page: Any, server: str, name: str) -> None:
     """Opened once; the screen changes around the open page."""
-    page = opened(profile, 390)
+    page.set_viewport_size({"width": 390, "height": WIDTHS[390]})
     assert open_screen(page, f"{server}/{PATHS[name]}") == []
     assert page.get_by_text("This page cannot be shown").count() == 0
     for width, height in WIDTHS.items():
         page.set_viewport_size({"width": width, "height": height})
         settle(page)
         assert faults(page) == [], width
-    page.close()
 
 
 @pytest.mark.parametrize("name", slow_but(QUICK))
-def test_a_page_can_be_read_light_and_dark_and_its_controls_be_reached(profile: Any, server: str, name: str) -> None:
+def test_a_page_can_be_read_light_and_dark_and_its_controls_be_reached(page: Any, server: str, name: str) -> None:
     for theme in ("dark", "light"):
-        page = opened(profile, 1440, theme)
+        page.set_viewport_size({"width": 1440, "height": WIDTHS[1440]})
+        page.emulate_media(color_scheme=theme)
         assert open_screen(page, f"{server}/{PATHS[name]}") == []
         assert pale(page) == [], theme
-        if theme == "light":
-            assert not_reached(page, also_seen=name in SEEN) == []
-        page.close()
+    assert not_reached(page, also_seen=name in SEEN) == []
 
 
 def pale(page: Any) -> list[Any]:

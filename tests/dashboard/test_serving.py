@@ -15,15 +15,6 @@ from tests.support.screens import open_screen, settle
 
 
 @pytest.fixture(scope="module")
-def page(browser: Any) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(90_000)
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    yield context.new_page()
-    context.close()
-
-
-@pytest.fixture(scope="module")
 def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of a read-only dashboard below a path."""
     words = ("--read-only", "--base-path", "/lab/difftrust/")

@@ -22,6 +22,12 @@ def opened(page: str = "overview", **parameters: str | list[str]) -> AppTest:
     return at
 
 
+def click(at: AppTest, label: str) -> None:
+    """Click a button, by what it says."""
+    next(button for button in at.button if button.label == label).click().run()
+    assert not at.exception
+
+
 def shown(at: AppTest) -> str:
     """Return every word of the page."""
     kinds = ("title", "subheader", "markdown", "code", "info", "error")

@@ -103,13 +103,21 @@ _EMPTY = """
 
 
 def open_screen(page: Any, url: str) -> list[str]:
-    """Open a page and wait until it stands still; return what the browser complained of meanwhile."""
+    """Open a page and wait until it stands still; return what the browser complains of and asks of other hosts.
+
+    The list grows for as long as the page is open.
+    """
     said: list[str] = []
 
     def hear(message: Any) -> None:
         if message.type == "error" and not PROBES.search(message.location.get("url", "")):
             said.append(f"console: {message.text}")
 
+    def see(request: Any) -> None:
+        if not request.url.startswith(("data:", "blob:")) and request.url.split("/")[2] != url.split("/")[2]:
+            said.append(f"asked {request.url}")
+
+    page.on("request", see)
     page.on("console", hear)
     page.on("pageerror", lambda error: said.append(f"error: {error}"))
     page.goto(url)

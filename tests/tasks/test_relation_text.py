@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from difftrust.explorer.cube import cube_of
 from difftrust.tables.paper_tables import make_table_4
 from difftrust.tables.request import TableRequest
 from difftrust.tasks.relation_text import relation_in_words, relations_note
@@ -69,6 +70,7 @@ def test_a_view_of_a_task_with_a_checker(tmp_path: Path) -> None:
     shown = view.disagreeing.frame.filter("is_reference")
     assert shown["text"].to_list() == ["(1, 4)"]  # a value of the class, not the name of the class
     assert view.wrong.frame["reference_text"].unique().to_list() == ["<accepted>"]
+    assert [task["checker"] for task in cube_of(store, BENCHMARK)["tasks"]] == [True]
 
 
 def test_where_no_value_is_accepted_the_class_stands_for_itself(tmp_path: Path) -> None:
