@@ -1,7 +1,6 @@
 """Imports point down, never sideways; heavy libraries have one door each."""
 
 import ast
-import subprocess
 import sys
 from collections.abc import Callable
 
@@ -83,21 +82,3 @@ def test_modules_open_with_their_duty_in_plain_words_and_no_expression_of_polars
             *(node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in calls),
         ]
     assert {path: found for path, found in wrong.items() if found} == {}
-
-
-_NEVER = {"scipy", "sqlglot", "pyarrow", "hypothesis", "tiktoken", "markdown_it"}
-
-
-@pytest.mark.parametrize(
-    ("modules", "without"),
-    [
-        ("difftrust_core.execution.worker", _NEVER | {"duckdb", "joblib"}),
-        ("difftrust_core.execution.execute, difftrust_core.store.imports", _NEVER | {"duckdb"}),
-        ("difftrust.tables.paper_tables", _NEVER | {"joblib"}),
-    ],
-)
-def test_a_worker_and_each_step_load_only_what_they_need(modules: str, without: set[str]) -> None:
-    code = f"import sys, {modules}; print(*{{m.split('.')[0] for m in sys.modules}})"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "polars" in loaded
-    assert not without & set(loaded)

@@ -9,6 +9,7 @@ from difftrust.check.report import Cluster, standing_of
 from difftrust.source.target import find_target, own_candidate
 from difftrust_core.exceptions import BadStub
 from tests.support.command import run
+from tests.support.repository import write
 
 MODULE = '''import functools
 
@@ -49,10 +50,8 @@ RIGHT = "def area(width, height):\n    return {}\n"
 @pytest.fixture
 def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "rooms.py").write_text(MODULE)
-    (tmp_path / "c").mkdir()
-    for name, text in (("a", "width * height"), ("b", "height * width"), ("c", "width * height + 0")):
-        (tmp_path / "c" / f"{name}.py").write_text(RIGHT.format(text))
+    bodies = {"a": "width * height", "b": "height * width", "c": "width * height + 0"}
+    write(tmp_path, {"rooms.py": MODULE, **{f"c/{name}.py": RIGHT.format(text) for name, text in bodies.items()}})
     return tmp_path
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from difftrust.check.pin import write_tests
 from difftrust_core.exceptions import WrongUsage
+from tests.support.repository import write
 
 SHAPES = """
 import asyncio
@@ -67,10 +68,7 @@ SAID = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    package = tmp_path / "src" / "pkg"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "shapes.py").write_text(SHAPES)
+    write(tmp_path, {"src/pkg/__init__.py": "", "src/pkg/shapes.py": SHAPES})
     (tmp_path / "tests").mkdir()
     return tmp_path
 

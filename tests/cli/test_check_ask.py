@@ -6,25 +6,21 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Capture, run
+from tests.support.repository import write
+from tests.support.stubs import returning
 
 MODULE = '''
 def middle(values: list[int]) -> int:
     """Return the middle one of the sorted values, the smaller one of two."""
 '''
-CODES = {
-    "a": "def middle(values):\n    return sorted(values)[len(values) // 2]\n",
-    "b": "def middle(values):\n    return sorted(values)[(len(values) - 1) // 2]\n",
-    "c": "def middle(values):\n    return sorted(values)[len(values) >> 1]\n",
-}
+PLACES = ("len(values) // 2", "(len(values) - 1) // 2", "len(values) >> 1")
+CODES = dict(zip("abc", returning("middle(values)", *(f"sorted(values)[{place}]" for place in PLACES)), strict=True))
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.py").write_text(MODULE)
-    (tmp_path / "codes").mkdir()
-    for name, code in CODES.items():
-        (tmp_path / "codes" / f"{name}.py").write_text(code)
+    write(tmp_path, {"m.py": MODULE, **{f"codes/{name}.py": code for name, code in CODES.items()}})
     return tmp_path
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Capture, run
+from tests.support.repository import write
+from tests.support.stubs import returning
 
 MODULE = '''import datetime
 
@@ -30,7 +32,6 @@ def double(x: int) -> int:
     """
     ...
 '''
-PROGRAM = "def double(x):\n    return {}\n"
 ONE = "module.py::double"
 OPENAI = [ONE, "--model", "openai/x"]
 CHECK = [ONE, "--candidates", "programs"]
@@ -108,13 +109,10 @@ def state(folder: Path) -> dict[str, str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "planted-0123456789-abcdefghij-key")
-    (tmp_path / "module.py").write_text(MODULE)
-    (tmp_path / "broken.py").write_text("def double(\n")
-    (tmp_path / "deep.py").write_text(f"def double(x: int) -> int:\n    return x{'+x' * 500}\n")
+    programs = zip("abc", returning("double(x)", "2 * x", "x + x", "x * 3"), strict=True)
+    write(tmp_path, {"module.py": MODULE, **{f"programs/{name}.py": text for name, text in programs}})
+    write(tmp_path, {"broken.py": "def double(\n", "deep.py": f"def double(x):\n    return x{'+x' * 500}\n"})
     (tmp_path / "empty").mkdir()
-    (tmp_path / "programs").mkdir()
-    for name, text in (("a", "2 * x"), ("b", "x + x"), ("c", "x * 3")):
-        (tmp_path / "programs" / f"{name}.py").write_text(PROGRAM.format(text))
     return tmp_path
 
 

@@ -472,16 +472,6 @@ def test_the_list_has_the_commands_of_each_module_in_their_order_a_whole_line_ea
     assert "..." not in out.partition("Commands:")[2]
 
 
-def test_help_loads_no_command_and_a_command_nothing_heavy() -> None:
-    heavy = {"polars", "duckdb", "joblib", "numpy", "scipy", "altair", "litellm", "streamlit"}
-    code = "import sys; from difftrust.cli import main\ntry: main({})\nfinally: print(*sys.modules, file=sys.stderr)"
-    for words, loads in ((["--help"], False), (["check", "--help"], True)):
-        run = [sys.executable, "-c", code.format(words)]
-        loaded = set(subprocess.run(run, capture_output=True, text=True, check=True).stderr.split())
-        assert not heavy & loaded
-        assert [f"difftrust.cli.{module}" in loaded for module in SAID] == [loads, *[False] * (len(SAID) - 1)]
-
-
 def test_a_statement_ends_without_a_word_of_duckdb() -> None:
     """It counts what is alive when a process ends: a type of its own that polars keeps is reported as a leak."""
     command = [Path(sys.executable).with_name("difftrust"), "sql", "SELECT 1"]

@@ -10,6 +10,7 @@ import typer.main
 from difftrust.cli.app import app
 from difftrust.cli.shared_options import FORMER
 from tests.support.command import Capture, run
+from tests.support.stubs import returning, write_stub
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -27,12 +28,8 @@ def test_a_former_name_is_gone_and_the_new_one_is_there() -> None:
 
 @pytest.mark.parametrize("words", [["--validity", "all"], ["--validity=all"], ["--validity", "all", "--validity=all"]])
 def test_a_former_name_works_and_the_new_one_is_named_once(capsys: Capture, tmp_path: Path, words: list[str]) -> None:
-    (tmp_path / "f.py").write_text('def f(x: int) -> int:\n    """Return x."""\n')
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for name in "ab":
-        (programs / f"{name}.py").write_text("def f(x):\n    return x\n")
-    checked = ("check", tmp_path / "f.py::f", "--candidates", programs, "-n", "60", "--format", "json")
+    where, programs = write_stub(tmp_path, 'def f(x: int) -> int:\n    """Return x."""\n', returning("f(x)", "x", "x"))
+    checked = ("check", where, "--candidates", programs, "-n", "60", "--format", "json")
     status, out, err = run(capsys, *checked, *words)
     assert (status, '"validity": "all"' in out) == (0, True)
     assert err.count("difftrust: --validity is now --inputs\n") == 1

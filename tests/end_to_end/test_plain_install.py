@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from tests.support.repository import write
+from tests.support.stubs import returning
+
 MOST_PACKAGES = 45
-_CODE = """
-def largest(numbers: list[int]) -> int:
-    return {}
-"""
 WORKING = {
     "table 4": 0,
     "table agreement": 0,
@@ -77,11 +76,10 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a function, its two versions, and answers that disagree."""
     folder = tmp_path_factory.mktemp("user")
-    for name, body in {"f": "max(numbers)", "old": "max(numbers)", "new": "sorted(numbers)[0]"}.items():
-        (folder / f"{name}.py").write_text(_CODE.format(body))
-    (folder / "answers").mkdir()
-    for name, body in {"1": "max(numbers)", "2": "sorted(numbers)[-1]", "3": "numbers[0]"}.items():
-        (folder / "answers" / f"{name}.py").write_text(_CODE.format(body))
+    bodies = ("max(numbers)", "sorted(numbers)[-1]", "sorted(numbers)[0]", "numbers[0]")
+    right, same, least, first = returning("largest(numbers: list[int]) -> int", *bodies)
+    write(folder, {"f.py": right, "old.py": right, "new.py": least})
+    write(folder, {"answers/1.py": right, "answers/2.py": same, "answers/3.py": first})
     return folder
 
 

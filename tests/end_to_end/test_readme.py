@@ -9,7 +9,8 @@ import pytest
 
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.command import Capture, run, succeed, write_samples
-from tests.support.repository import repository
+from tests.support.repository import repository, write
+from tests.support.stubs import returning
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -57,16 +58,11 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with what the commands speak of: `my-store`, from samples of a starter task, and programs."""
     folder = tmp_path_factory.mktemp("prepared")
     task = load_benchmark("starter")[0]
-    for name in ("module", "tasks"):
-        (folder / f"{name}.py").write_text('def function(n: int) -> int:\n    """Return twice n."""\n')
-    (folder / "programs").mkdir()
-    for name, twice in (("a", "2 * n"), ("b", "n + n")):
-        (folder / "programs" / f"{name}.py").write_text(f"def function(n):\n    return {twice}\n")
+    one, other = returning("function(n)", "2 * n", "n + n")
+    module = 'def function(n: int) -> int:\n    """Return twice n."""\n'
+    write(folder, {"module.py": module, "tasks.py": module, "programs/a.py": one, "programs/b.py": other})
     wrong = f"def {task.entry_point}(*args):\n    return None\n"
-    codes = {
-        task.task_id: (task.reference, task.reference, wrong) * 2,
-        "function": ["def function(n):\n    return 2 * n\n"],
-    }
+    codes = {task.task_id: (task.reference, task.reference, wrong) * 2, "function": [one]}
     samples, store = write_samples(folder / "samples.jsonl", codes), folder / "my-store"
     repository(folder, {"src/f.py": "def f(x):\n    return x / 2\n"}, {"src/f.py": "def f(x):\n    return 0.5 * x\n"})
     succeed("import", samples, "--model", "other", "--temperature", "0.6", "--store", store)
