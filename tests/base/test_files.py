@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from difftrust_core.base.files import PREFIX, find_shipped, is_plain, scratch_folder
-from difftrust_core.sandbox import host as baits
 
 WORKING = """
 import sys, time
@@ -60,14 +59,6 @@ def test_the_next_one_removes_what_a_killed_process_left_and_nothing_else(tmp_pa
         pass
     assert {*tmp_path.iterdir()} == mine
     assert (tmp_path / "kept" / "file").read_text() == "mine"
-
-
-def test_the_baits_of_a_sandbox_lie_in_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with baits.laid_out() as laid:
-        folder = Path(str(laid["file"])).parent
-        assert (folder.parent, folder.name[: len(PREFIX)]) == (tmp_path, PREFIX)
-    assert [*tmp_path.iterdir()] == []
 
 
 def test_many_at_once_do_not_take_each_other_s_new_folder_for_one_that_was_left(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from difftrust_core.base.literals import Instance, read_literal, write_literal
+from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.datasets.entries import RELATION_FIELDS
+from tests.sandbox.test_canonical import canonical
 
 FOLDER = Path(__file__).parents[2] / "data" / "starter"
 TABLES: list[dict[str, Any]] = [
@@ -41,8 +42,8 @@ class Program:
         exec(table["reference"], self._namespace)
         self._function: Callable[..., Any] = self._namespace[table["entry_point"]]
 
-    def arguments(self, seed: str) -> tuple[Any, ...]:
-        return read_literal(seed, self._make)
+    def value(self, text: str) -> Any:
+        return read_literal(text, self._make)
 
     def __call__(self, arguments: tuple[Any, ...]) -> Any:
         return self._function(*arguments)
@@ -55,30 +56,6 @@ class Program:
         return made
 
 
-def plain(value: Any) -> Any:
-    """``value`` with objects as ``Instance`` and dicts in the order of their keys' text."""
-    match value:
-        case list() | tuple():
-            return type(value)(map(plain, value))
-        case dict():
-            return {key: plain(value[key]) for key in sorted(value, key=write_literal)}
-        case Instance():
-            return Instance(value.type_name, value.args, plain(value.fields))
-        case None | bool() | int() | float() | str() | set():
-            return value
-    return Instance(type(value).__name__, (), plain(vars(value)))
-
-
-def text_of(value: Any) -> str:
-    """Equal texts mean equal values of equal types; the order of dict entries and of fields does not count."""
-    return write_literal(plain(value))
-
-
-def results_of(table: dict[str, Any]) -> list[Any]:
-    program = Program(table)
-    return [plain(program(program.arguments(seed))) for seed in table["seed_inputs"]]
-
-
 @each_task
 def test_the_table_is_a_valid_task_with_different_seeds_and_examples_among_them(table: dict[str, Any]) -> None:
     task = task_of(table)
@@ -87,7 +64,7 @@ def test_the_table_is_a_valid_task_with_different_seeds_and_examples_among_them(
     assert task.task_id == f"starter/{task.entry_point}"
     assert task.reference
     assert task.description.strip()
-    seeds = [text_of(arguments) for arguments in task.arguments()]
+    seeds = [canonical(Program(table).value(seed)) for seed in table["seed_inputs"]]
     assert len(seeds) == len(set(seeds)) >= 5
     assert len(table["examples"]) >= 2
     assert [seed for seed, _ in table["examples"] if seed not in table["seed_inputs"]] == []
@@ -102,15 +79,15 @@ def test_the_table_is_a_valid_task_with_different_seeds_and_examples_among_them(
 @each_task
 def test_the_reference_is_deterministic_leaves_its_arguments_alone_and_tells_seeds_apart(table: dict[str, Any]) -> None:
     program, again = Program(table), Program(table)
+    results = {}
     for seed in table["seed_inputs"]:
-        arguments = program.arguments(seed)
-        first = text_of(program(arguments))
-        assert text_of(arguments) == text_of(read_literal(seed))
-        assert text_of(program(arguments)) == first
-        assert text_of(again(again.arguments(seed))) == first
-    assert len({text_of(result) for result in results_of(table)}) >= 2
-    results = {seed: text_of(program(program.arguments(seed))) for seed, _ in table["examples"]}
-    assert results == {seed: text_of(read_literal(by_hand)) for seed, by_hand in table["examples"]}
+        arguments = program.value(seed)
+        results[seed] = canonical(program(arguments))
+        assert canonical(arguments) == canonical(program.value(seed))
+        assert canonical(program(arguments)) == canonical(again(again.value(seed))) == results[seed]
+    assert len({*results.values()}) >= 2
+    by_hand = {seed: canonical(program.value(result)) for seed, result in table["examples"]}
+    assert by_hand == {seed: results[seed] for seed in by_hand}
 
 
 def test_ambiguous_tasks_say_what_is_ambiguous_and_others_do_not() -> None:

@@ -18,6 +18,7 @@ import pytest
 import difftrust
 import difftrust_core
 from difftrust.doctor import REACH, Diagnosis, Layer, aged, diagnose
+from difftrust_core.base.files import PREFIX
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WeakSandbox
 from difftrust_core.sandbox import host as baits
@@ -170,10 +171,13 @@ def test_the_standard_library_is_imported_without_its_packages() -> None:
         assert outcomes_of(sandbox, source) == [(Kind.VALUE, repr(names))]
 
 
-def test_baits_are_gone_afterwards() -> None:
+def test_baits_lie_in_a_scratch_folder_and_are_gone_afterwards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with baits.laid_out() as laid:
         assert laid.keys() == {"file", "path", "TCP", "UDP", "abstract"}
-    assert not Path(str(laid["file"])).parent.exists()
+        folder = Path(str(laid["file"])).parent
+        assert (folder.parent, folder.name[: len(PREFIX)]) == (tmp_path, PREFIX)
+    assert [*tmp_path.iterdir()] == []
     with socket.socket() as stream, pytest.raises(ConnectionRefusedError):
         stream.connect(("127.0.0.1", laid["TCP"]))
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from dashboard import data
-from difftrust.cli import main
 from difftrust.verify.verification import verify
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.estimates.refresh import refresh_estimates
@@ -24,6 +23,7 @@ from difftrust_core.store.store import Store, merge_files
 from difftrust_core.store.url import LOCK_FILE, Remote, parse_url
 from tests.recovery.world import snapshot
 from tests.support import tiny
+from tests.support.command import run, succeed, write_samples
 from tests.support.holding import Holder
 from tests.support.s3_server import BUCKET, S3, SECRET, fetch_all, put_all
 from tests.support.tiny import RIGHT, WRONG
@@ -93,17 +93,13 @@ def test_the_same_commands_leave_the_same_bytes_at_a_bucket(
 
 
 @pytest.mark.slow
-def test_a_folder_that_was_copied_to_a_url_is_a_store_there(
-    place: str, local: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("place")
+def test_a_folder_that_was_copied_to_a_url_is_a_store_there(local: Store, tmp_path: Path) -> None:
     shutil.copytree(local.root, tmp_path / "far")
     url = f"file://{tmp_path}/far/"
     words = ["sql", "select count(*) as n from candidates", "--format", "csv", "--store", url]
-    for command, said in ((words, "n\n9\n"), (["execute", "--store", url, "-n", "30", "--jobs", "2"], "executed 3")):
-        with pytest.raises(SystemExit) as ended:
-            main(command)
-        out, err = capsys.readouterr()
-        assert (ended.value.code, out[: len(said)]) == (0, said), err
+    for command, said in ((words, "n\n9\n"), (["execute", "--store", url, "-n", 30, "--jobs", 2], "executed 3")):
+        assert succeed(*command).startswith(said)
     assert not [path for path in (tmp_path / "far").rglob(".*") if path.suffix == ".tmp"]
     here = Store.open(shutil.copytree(local.root, tmp_path / "near"))
     execute(here, n=30, say=lambda line: None)
@@ -118,9 +114,7 @@ def test_results_are_exported_to_a_bucket_and_shown_from_there(
     url = f"s3://{BUCKET}/{place}"
     here = str(shutil.copytree(local.root, tmp_path / "here"))
     for to in (str(tmp_path / "near"), url, url):  # the second time it is replaced
-        with pytest.raises(SystemExit) as ended:
-            main(["export", "--store", here, "--out", to])
-        assert ended.value.code == 0
+        succeed("export", "--store", here, "--out", to)
     assert snapshot(fetch_all(place, tmp_path / "found")) == snapshot(tmp_path / "near")
     at_machine(monkeypatch, tmp_path, "second")
     monkeypatch.setenv("DIFFTRUST_STORE", url)
@@ -143,7 +137,7 @@ def test_a_file_is_never_seen_half(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("left", [1, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("left", [1, 8])
 def test_a_server_that_goes_in_the_middle_costs_nothing(
     s3: S3, place: str, local: Store, tmp_path: Path, left: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +155,7 @@ def test_a_server_that_goes_in_the_middle_costs_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("left", [2, *(pytest.param(left, marks=pytest.mark.slow) for left in (8, 13))])
+@pytest.mark.parametrize("left", [2, 8, 13])
 def test_a_merge_that_breaks_off_is_never_seen_half_and_is_ended(
     s3: S3, place: str, local: Store, tmp_path: Path, left: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,62 +267,43 @@ def test_urls_that_cannot_be_are_refused_in_a_line_without_their_secret(
     url: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_machine(monkeypatch, tmp_path, "first")
-    with pytest.raises(SystemExit) as ended:
-        main(["verify", "--store", url])
-    _, err = capsys.readouterr()
-    assert ended.value.code == 2
+    status, _, err = run(capsys, "verify", "--store", url)
+    assert status == WrongUsage.exit_status == 2
     assert said in err
     assert err.count("\n") == 1
     assert "pass-word" not in err
-    assert WrongUsage.exit_status == 2
 
 
 def test_without_fsspec_a_url_is_refused_with_the_command_that_installs_it(
     place: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(SystemExit) as ended:
-        main(["verify", "--store", "s3://bucket/never-asked-for"])
-    assert ended.value.code == 2
+    status, _, err = run(capsys, "verify", "--store", "s3://bucket/never-asked-for")
     said = "difftrust: a store at a URL needs fsspec, which is not installed; run `pip install 'difftrust[url]'`\n"
-    assert capsys.readouterr().err == said
+    assert (status, err) == (2, said)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["stores", pytest.param("scaling", marks=pytest.mark.slow)])
-def test_the_commands_in_the_docs_are_as_written(
-    page: str, s3: S3, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("s3", "place")
+@pytest.mark.parametrize("page", ["stores", "scaling"])
+def test_the_commands_in_the_docs_are_as_written(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).parents[2] / "docs" / f"{page}.md").read_text()
     commands = [shlex.split(line)[1:] for line in re.findall(rf"^    (difftrust .*{BUCKET}.*)$", text, re.MULTILINE)]
     assert len(commands) >= 3
-    samples(tmp_path / "samples.jsonl")
-    samples(tmp_path / "part-07.jsonl")
+    task = load_benchmark("starter")[0]
+    wrong = f"def {task.entry_point}(*args):\n    return None\n"
+    for name in ("samples", "part-07"):
+        write_samples(tmp_path / f"{name}.jsonl", {task.task_id: (task.reference, wrong, task.reference)})
     monkeypatch.chdir(tmp_path)
     for words in commands:
         if "--scheduler" in words:  # tests/execution/test_dask_remote.py has one
             words = words[: words.index("--backend")]
-        with pytest.raises(SystemExit) as ended:
-            main(words)
-        out, err = capsys.readouterr()
-        assert (ended.value.code, bool(out)) == (0, True), err
-
-
-def samples(path: Path) -> None:
-    """Write samples of a starter task as JSONL."""
-    task = load_benchmark("starter")[0]
-    wrong = f"def {task.entry_point}(*args):\n    return None\n"
-    lines = [
-        json.dumps({"task_id": task.task_id, "solution": code}) for code in (task.reference, wrong, task.reference)
-    ]
-    path.write_text("".join(line + "\n" for line in lines))
+        assert succeed(*words)
 
 
 def test_a_message_names_the_url_not_its_mirror(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"file://{tmp_path}/none"
-    with pytest.raises(SystemExit):
-        main(["execute", "--store", url])
-    _, err = capsys.readouterr()
+    _, _, err = run(capsys, "execute", "--store", url)
     assert err == f"difftrust: no difftrust store in {url}; make one with `difftrust import ... --store {url}`\n"
     assert parse_url(url + "/") == url
     assert json.loads(next((tmp_path / "first" / "mirrors").rglob("url.json")).read_text())["url"] == url
