@@ -67,10 +67,8 @@ def _ordinary(task: Task, codes: Sequence[str], n: int, sandbox: Sandbox, rng: r
     """Return up to ``most`` distinct programs that load and neither hang nor crash, and n inputs with a value."""
     seeds = task.arguments()
     drawn = [sample_input(task.task_id, seeds, seed=0, position=i, attempt=a) for a in range(2) for i in range(n)]
-    table = OutcomeTable.empty(len(drawn))
-    sandbox.load(task.preamble, drawn, table)
-    ran = sandbox.run(task.reference or "", task.entry_point)
-    valid = [text for text, row, k in zip(drawn, table.rows, ran.outcome_ids, strict=True) if row[k][0] is Kind.VALUE]
+    right, _ = sandbox.outcomes(task.preamble, drawn, task.reference or "", task.entry_point)
+    valid = [text for text, (kind, _) in zip(drawn, right, strict=True) if kind is Kind.VALUE]
     inputs = (valid * (n // max(1, len(valid)) + 1))[:n] if valid else []
     if not inputs:
         return None
@@ -82,7 +80,7 @@ def _ordinary(task: Task, codes: Sequence[str], n: int, sandbox: Sandbox, rng: r
         if len(kept) == most:
             break
         ran = sandbox.run(code, task.entry_point)
-        kinds = {row[k][0] for row, k in zip(table.rows, ran.outcome_ids, strict=True)}
+        kinds = {kind for kind, _ in table.chosen(ran.outcome_ids)}
         if ran.restarts == 0 and not ran.trimmed and kinds <= ORDINARY_KINDS and ran.cpu < n * ORDINARY_CALL:
             kept.append(code)
     return Work(task=task, inputs=inputs, sources=kept) if kept else None
@@ -111,11 +109,8 @@ def run_floor(work: Sequence[Work]) -> float:
     seconds = 0.0
     with Sandbox(PATIENT) as sandbox:
         for w in work:
-            table = OutcomeTable.empty(1)
             arguments = (w.task.preamble, tuple(w.inputs), w.task.entry_point, tuple(w.sources))
-            sandbox.load("", [repr(arguments)], table)
-            ran = sandbox.run(FLOOR, "floor")
-            kind, text = table.rows[0][int(ran.outcome_ids[0])]
+            ((kind, text),), _ = sandbox.outcomes("", [repr(arguments)], FLOOR, "floor")
             if kind is not Kind.VALUE:
                 raise SystemExit(f"the bare loop failed on {w.task.task_id}: {kind.name} {text}")
             seconds += float(text)

@@ -9,7 +9,6 @@ import pytest
 
 from difftrust_core.base.records import ACCEPTED, Kind, Outcome, Validity
 from difftrust_core.base.task import Relation, Task, TaskTest
-from difftrust_core.datasets.recorded import Recorded, as_table
 from difftrust_core.estimates.behaviours import candidate_trees, load_matrix
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
@@ -17,14 +16,12 @@ from difftrust_core.exceptions import BadTask
 from difftrust_core.execution import answers
 from difftrust_core.execution.answers import CHECKER_LIMITS, Checker, check_reference, has_answers, rebuilt
 from difftrust_core.execution.execute import Execution, execute
-from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.execution.worker import checker_for, classes_of
 from difftrust_core.metrics.equality import EQUALITIES, Equality
-from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.store import REFERENCE, Settings, Store
+from difftrust_core.sandbox.host import Sandbox
+from difftrust_core.store.store import REFERENCE, Store
 from tests.support.right_answers import BENCHMARK, CASES, CHECKED, Case, without_reference
-from tests.support.tasks import small_task
+from tests.support.tasks import add_programs, chunk_job, small_task
 from tests.support.tiny import silent
 
 N = 60
@@ -33,19 +30,8 @@ N = 60
 def store_of(root: Path, task: Task, *coders: tuple[str, tuple[str, ...]]) -> Store:
     """Return a store with one task and the programs of some coders."""
     store = Store.create(root)
-    add(store, task, *coders)
+    add_programs(store, *((task, model, programs) for model, programs in coders))
     return store
-
-
-def add(store: Store, task: Task, *coders: tuple[str, tuple[str, ...]]) -> None:
-    """Add the programs of some coders."""
-    rows = [
-        (task.benchmark, task.task_id, model, 0.6, index, code)
-        for model, programs in coders
-        for index, code in enumerate(programs)
-    ]
-    recorded = Recorded(candidates=as_table(rows))
-    add_candidates(store, recorded, {task.benchmark: [task]}, n_jobs=1)
 
 
 def assert_bound(store: Store, task: Task, model: str, equality: Equality) -> None:
@@ -101,7 +87,7 @@ def test_a_later_program_finds_the_classes_that_a_run_from_scratch_finds(tmp_pat
     both = [("right", case.right), ("wrong", case.wrong)]
     store = store_of(tmp_path / "store", case.task, both[0])
     run(store)
-    add(store, case.task, both[1])
+    add_programs(store, (case.task, *both[1]))
     run(store)
     whole = store_of(tmp_path / "whole", case.task, *both)
     run(whole)
@@ -338,16 +324,7 @@ def test_a_checker_gets_objects_of_the_classes_that_the_task_defines(tmp_path: P
     assert found["wrong"] == 0.5
 
 
-def test_tasks_without_a_relation_start_no_second_sandbox(tmp_path: Path) -> None:
-    job = ChunkJob(
-        root=tmp_path,
-        task=replace(PAIR.task, relation=None),
-        settings=Settings(),
-        jury=(),
-        limits=Limits(),
-        allow_weak=False,
-        holding=None,
-        is_here=True,
-    )
+def test_tasks_without_a_relation_start_no_second_sandbox() -> None:
+    job = chunk_job(replace(PAIR.task, relation=None))
     assert checker_for(job) is None
     assert [*classes_of(job, ["(1,)"], [[(Kind.VALUE, "1"), (Kind.VALUE, "1.0")]]).values()] == [[[0, 0]], [[0, 1]]]

@@ -16,17 +16,16 @@ from difftrust.research.passed_tests import ALL, read_groups, shares_passed
 from difftrust.verify.verification import verify
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Relation, Task, TaskTest
-from difftrust_core.datasets.recorded import Recorded, as_table, selection_of
+from difftrust_core.datasets.recorded import selection_of
 from difftrust_core.estimates.refresh import open_pools, refresh_estimates
 from difftrust_core.exceptions import WeakSandbox
 from difftrust_core.execution.answers import run_answers
 from difftrust_core.execution.execute import execute, execute_tests, read_on_tests
 from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import OutcomeTable, Sandbox
-from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.evalplus import DOUBLE, RIGHT, WRONG, WRONG_ON_PLUS, write_release
-from tests.support.tasks import small_task
+from tests.support.tasks import add_programs, small_task
 from tests.support.tiny import TASKS, contents, silent
 
 SQUARE = small_task(
@@ -50,18 +49,9 @@ SQUARES = (
 
 def stored(root: Path, tasks: Sequence[Task], *programs: dict[str, str]) -> Store:
     """Return a store with one candidate a task and table of programs, all of one coder."""
-    rows = [
-        (task.benchmark, task.task_id, "coder", 0.6, index, by_task[task.task_id])
-        for task in tasks
-        for index, by_task in enumerate(programs)
-        if task.task_id in by_task
-    ]
+    of_tasks = [(task, "coder", [codes[task.task_id] for codes in programs if task.task_id in codes]) for task in tasks]
     store = Store.create(root)
-    listed: dict[str, list[Task]] = {}
-    for task in tasks:
-        listed.setdefault(task.benchmark, []).append(task)
-    found = Recorded(candidates=as_table(rows))
-    add_candidates(store, found, listed, n_jobs=1)
+    add_programs(store, *of_tasks)
     return store
 
 
@@ -254,8 +244,5 @@ def test_an_expected_value_is_written_as_the_sandbox_writes_a_returned_one() -> 
     told = [row[0] for row in table.rows]
     program = f"def square(x):\n    return [{', '.join(VALUES)}][x]\n"
     with Sandbox(language_of(task).limits, allow_weak=True) as sandbox:
-        table = OutcomeTable.empty(len(VALUES))
-        sandbox.load("", inputs, table)
-        run = sandbox.run(program, "square")
-    assert told == [table.rows[i][code] for i, code in enumerate(run.outcome_ids.tolist())]
+        assert told == sandbox.outcomes("", inputs, program, "square")[0]
     assert all(kind == Kind.VALUE for kind, _ in told)

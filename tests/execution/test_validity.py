@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from difftrust.export import export_results
@@ -28,7 +27,7 @@ from difftrust_core.sandbox.host import Limits, Sandbox
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.settings import Settings
 from difftrust_core.store.store import Store
-from tests.support.tasks import small_task
+from tests.support.tasks import chunk_job, small_task
 from tests.support.tiny import RIGHT, TASKS, candidates, filled, silent
 
 HALF = small_task("half")
@@ -68,27 +67,8 @@ def test_a_reference_that_does_not_load_accepts_nothing(sandbox: Sandbox) -> Non
     assert Jury(HALF, (BROKEN,), sandbox, must_load=False).judge(["(4,)"]).valid.tolist() == [False]
 
 
-def test_candidates_that_do_not_load_reject_no_input(tmp_path: Path) -> None:
-    broken = [{task.task_id: f"def {task.entry_point}(:{' ' * i}\n" for task in TASKS} for i in range(3)]
-    store = filled(tmp_path / "store", RIGHT, RIGHT, *broken)
-    execute(store, n=5, validity="quorum", say=silent)
-    attempts = store.read("inputs").filter(pl.col("task_id") == "tiny/double")["attempts"]
-    assert attempts.to_list() == [1] * 5
-
-
 def job(domain: Domain, *, start: int = 0, stop: int = 200, seeds: tuple[str, ...] = ("(8,)",)) -> ChunkJob:
-    return ChunkJob(
-        root=Path(),
-        task=replace(HALF, domain=domain, seed_inputs=seeds),
-        settings=Settings(validity="domain"),
-        jury=(),
-        limits=Limits(),
-        allow_weak=False,
-        holding=None,
-        is_here=True,
-        start=start,
-        stop=stop,
-    )
+    return chunk_job(replace(HALF, domain=domain, seed_inputs=seeds), "domain", start=start, stop=stop)
 
 
 EVEN = Domain(types="x: int", requires="x % 2 == 0 and x >= 0")

@@ -10,7 +10,6 @@ from difftrust.research.structure import StabilityRequest, compare_store
 from difftrust.tables.registry import make_table
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.literals import read_literal
-from difftrust_core.datasets.recorded import Recorded, as_table
 from difftrust_core.estimates.queries import query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import WrongUsage
@@ -18,11 +17,10 @@ from difftrust_core.execution.execute import execute
 from difftrust_core.generation.extraction import program_of
 from difftrust_core.generation.prompt import prompt_of
 from difftrust_core.languages.registry import language_of, load_language
-from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from tests.support.estimates import compute_estimates
 from tests.support.rpn import RPN
-from tests.support.tasks import small_task
+from tests.support.tasks import add_programs, small_task
 
 TASK = small_task(
     "area",
@@ -40,9 +38,7 @@ CODES = ["x y *", "x  y *", "x x *", "x y", "x (y) *"]
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     store = Store.create(tmp_path / "store")
-    rows = [("calculator", "calculator/area", "someone", 0.5, i, code) for i, code in enumerate(CODES)]
-    recorded = Recorded(candidates=as_table(rows))
-    done = add_candidates(store, recorded, {"calculator": [TASK]}, n_jobs=1)
+    done = add_programs(store, (TASK, "someone", CODES))
     assert (done.n_candidates, done.n_programs) == (5, 5)
     assert store.read("programs")["tree_id"].n_unique() == 4
     return store

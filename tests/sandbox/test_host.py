@@ -47,10 +47,7 @@ def sandbox():
 
 def run(sandbox, source, inputs=INPUTS, *, preamble="", entry_point="f"):
     """Return the outcomes, one an input, and the run's facts."""
-    table = OutcomeTable.empty(len(inputs))
-    sandbox.load(preamble, inputs, table)
-    ran = sandbox.run(source, entry_point)
-    return [row[k] for row, k in zip(table.rows, ran.outcome_ids, strict=True)], ran
+    return sandbox.outcomes(preamble, inputs, source, entry_point)
 
 
 def test_a_program_has_a_gibibyte_unless_told():
@@ -376,11 +373,11 @@ def test_forged_replies_are_called_that(sandbox, body, outcomes):
     process, table = sandbox.pid, OutcomeTable.empty(N)
     sandbox.load("", INPUTS, table)
     hostile, good = sandbox.run(SEARCH.replace("BODY", body), "f"), sandbox.run("def f(x): return x * x", "f")
-    found = [row[k] for row, k in zip(table.rows, hostile.outcome_ids, strict=True)]
+    found = table.chosen(hostile.outcome_ids)
     assert outcomes in (None, found)
     assert all(len(text) < 20_000 and text.isprintable() for row in table.rows for _, text in row)
     assert hostile.cpu < LIMITS.program_cpu + 1
-    assert [row[k] for row, k in zip(table.rows, good.outcome_ids, strict=True)] == SQUARES
+    assert table.chosen(good.outcome_ids) == SQUARES
     assert sandbox.pid == process  # the zygote was not even replaced
 
 
@@ -441,8 +438,7 @@ def test_a_zygote_killed_between_two_programs_costs_neither_its_outcomes(killed)
             with contextlib.suppress(ProcessLookupError):  # it ended with the one before
                 os.kill(pid, signal.SIGKILL)
         first, second = (started.run("def f(x): return x * x", "f") for _ in range(2))
-    for run in (first, second):
-        assert [row[k] for row, k in zip(table.rows, run.outcome_ids, strict=True)] == SQUARES
+    assert table.chosen(first.outcome_ids) == table.chosen(second.outcome_ids) == SQUARES
 
 
 @pytest.mark.slow
@@ -466,8 +462,8 @@ def test_a_program_whose_zygote_is_killed_each_time_is_called_forged():
         hanging = started.run("def f(x):\n    while True: pass", "f")
         killer.join()
         after = started.run("def f(x): return x * x", "f")
-    assert [row[k] for row, k in zip(table.rows, hanging.outcome_ids, strict=True)] == [(Kind.FORGED, "")] * N
-    assert [row[k] for row, k in zip(table.rows, after.outcome_ids, strict=True)] == SQUARES
+    assert table.chosen(hanging.outcome_ids) == [(Kind.FORGED, "")] * N
+    assert table.chosen(after.outcome_ids) == SQUARES
 
 
 def test_without_layers_it_refuses_and_names_the_way_out():

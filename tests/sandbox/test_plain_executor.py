@@ -9,16 +9,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust.demo.simulated import SIMULATED, sample_simulated
+from difftrust.demo.simulated import SIMULATED
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.benchmarks import load_benchmark
-from difftrust_core.datasets.recorded import Recorded, Selection, as_table
+from difftrust_core.datasets.recorded import Selection
 from difftrust_core.execution.execute import execute
 from difftrust_core.sandbox import layers
 from difftrust_core.store.imports import add_candidates, import_source
 from difftrust_core.store.store import REFERENCE, Store
 from tests.bench.growth import copy_store
 from tests.support.needs import needs_bubblewrap
+from tests.support.tiny import simulated
 
 PLAIN = (Path(__file__).parents[1] / "support" / "plain_executor.py").read_text()
 N = 40
@@ -45,7 +46,7 @@ def is_plain(text: str) -> bool:
     return True
 
 
-def compare(store: Store, task: Task, tables: dict[str, pl.DataFrame]) -> tuple[int, int]:
+def compare(task: Task, tables: dict[str, pl.DataFrame]) -> tuple[int, int]:
     """Assert that both executors see the same; return how many outcomes were compared, and of how many."""
     own = {name: table.filter(task_id=task.task_id) for name, table in tables.items()}
     texts = dict(own["programs"].sort("program_id").unique("tree_id", keep="first").select("tree_id", "code").rows())
@@ -90,7 +91,7 @@ def compare_all(store: Store) -> tuple[int, int]:
     for (benchmark,) in store.read("tasks").select("benchmark").unique().sort("benchmark").rows():
         tables = {name: store.read(name, {"benchmark": benchmark}) for name in names}
         for task in store.read_tasks(benchmark):
-            found = compare(store, task, tables)
+            found = compare(task, tables)
             compared, whole = compared + found[0], whole + found[1]
     return compared, whole
 
@@ -100,13 +101,8 @@ def compare_all(store: Store) -> tuple[int, int]:
 def test_simulated_programs_do_what_a_plain_executor_sees(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     tasks = [task for task in load_benchmark("starter") if task.reference is not None and task.relation is None]
-    rows = [
-        (task.benchmark, task.task_id, model, 1.0, i, sample.code)
-        for task in tasks
-        for model in SIMULATED
-        for i, sample in enumerate(sample_simulated(task, model, temperature=1.0, m=3))
-    ]
-    add_candidates(store, Recorded(candidates=as_table(rows)), {"starter": tasks})
+    for model in SIMULATED:
+        add_candidates(store, simulated(tasks, model, m=3, temperature=1.0), {"starter": tasks})
     execute(store, n=N, n_jobs=2, say=lambda line: None)
     compared, whole = compare_all(store)
     assert compared > 0.8 * whole

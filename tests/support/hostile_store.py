@@ -5,11 +5,10 @@ from pathlib import Path
 import polars as pl
 
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.recorded import Recorded, as_table
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.execution.execute import execute
-from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.support.tasks import add_programs
 
 SCRIPT = "<script>window.owned = 1</script>"
 IMAGE = '<img src="x" onerror="window.owned = 1">'
@@ -54,9 +53,7 @@ PROGRAMS = (
 def make_hostile_store(root: Path) -> Store:
     """Return an executed store with one task and eight programs."""
     store = Store.create(root)
-    rows = [(BENCHMARK, _PLAIN, MODEL, 0.6, index, code) for index, code in enumerate(PROGRAMS)]
-    recorded = Recorded(candidates=as_table(rows))
-    add_candidates(store, recorded, {BENCHMARK: [_TASK]}, n_jobs=1)
+    add_programs(store, (_TASK, MODEL, PROGRAMS))
     execute(store, n=20, say=lambda line: None)
     refresh_estimates(store)
     _rename(store)
