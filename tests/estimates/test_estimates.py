@@ -38,12 +38,6 @@ def test_fewer_candidates_are_the_first_ones(store: Store) -> None:
     assert first["incoherence"].to_list() == [0.0] * 3
 
 
-def test_one_candidate_has_an_error_and_no_incoherence(store: Store) -> None:
-    estimates = query_estimates(store).filter(model="one")
-    assert estimates["incoherence"].null_count() == 3
-    assert all(e > 0 for e in estimates["error"])
-
-
 def test_switching_equality_needs_no_execution(store: Store) -> None:
     near = {equality: query_estimates(store, equality=equality) for equality in EQUALITIES}
     errors = {name: frame.filter(model="near", task_id="tiny/double")["error"].item() for name, frame in near.items()}
@@ -113,11 +107,6 @@ def test_attempts_beyond_the_last_are_unchanged_seeds_taken_after_as_many_draws(
     (counted,) = count_draws(store, "b").iter_rows(named=True)
     assert (counted["n"], counted["n_distinct"], counted["n_repeats"]) == (3, 2, 1)
     assert (counted["n_unchanged"], counted["n_draws"]) == (1, 1 + MAX_ATTEMPTS + MAX_ATTEMPTS)
-
-
-def test_where_all_are_right_the_error_is_zero(tmp_path: Path) -> None:
-    estimates = query_estimates(executed(tmp_path / "store", n=3, one=(RIGHT,)))
-    assert estimates["error"].to_list() == [0, 0, 0]
 
 
 def test_groups_of_tests_are_known_where_all_of_a_task_were_executed(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, DifftrustError
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import store as merging
-from difftrust_core.store.checksums import why_not_written
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.schemas import CHUNK_TABLES, KEYS, PARTITIONS
 from difftrust_core.store.settings import while_the_same
@@ -287,7 +286,3 @@ def test_settings_of_brackets_without_end_are_refused_in_one_line(plain: Store) 
     (plain.root / merging.SETTINGS_FILE).write_text("[" * 100_000)
     with pytest.raises(BadStore, match=r"^[^\n]* is not a store of format 1 [^\n]*$"):
         plain.settings()
-
-
-def test_why_a_file_could_not_be_written_is_one_line(tmp_path: Path) -> None:
-    assert why_not_written(OSError("it is so\nsaid at length"), tmp_path) == "it is so"

@@ -111,6 +111,7 @@ def test_over_inputs_by_hand():
 def test_sample_sizes():
     assert inputs_for(0.05, 0.05) == 738
     assert inputs_for_no_disagreement(0.05, 0.05) == 59
+    assert at_most_after_no_disagreement(1, 0.05) == pytest.approx(0.95)
     assert at_most_after_no_disagreement(59, 0.05) <= 0.05 < at_most_after_no_disagreement(58, 0.05)
     assert hoeffding(0.5, 738, alpha=0.025)[1] <= 0.55 < hoeffding(0.5, 737, alpha=0.025)[1]
 
@@ -262,7 +263,3 @@ def test_misuse_is_refused():
     for call, error, message in MISUSES:
         with pytest.raises(error, match=message):
             call()
-
-
-def test_after_one_input_the_bound_is_1_minus_delta() -> None:
-    assert at_most_after_no_disagreement(1, 0.05) == pytest.approx(0.95)
