@@ -3,16 +3,16 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
+from psutil import process_iter
 
 from tests.bench import published
 from tests.bench.worst_imports import SOURCES, TASKS, import_worst
 from tests.support.needs import needs_bubblewrap
 from tests.support.tasks import small_task
+from tests.support.waiting import until
 
 
 def printed(module: str, *arguments: str) -> str:
@@ -51,10 +51,7 @@ def test_a_pair_that_hangs_is_dropped_and_leaves_no_process(monkeypatch: pytest.
     pair = published.Pair(task=task, model="m", candidates=candidates, inputs=("(1,)",) * 20, attempts=(1,) * 20)
     (taken,) = published.run_published([pair], n_processes=1, n=20)
     assert (taken.seconds, taken.incoherence) == (3.0, pytest.approx(float("nan"), nan_ok=True))
-    end = time.monotonic() + 10
-    while any(published.YARDSTICK in (p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])):
-        assert time.monotonic() < end, "the yardstick was left behind"
-        time.sleep(0.1)
+    until(lambda: not any(published.YARDSTICK in (p.info["cmdline"] or []) for p in process_iter(["cmdline"])), 10)
 
 
 @pytest.mark.slow

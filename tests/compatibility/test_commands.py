@@ -69,21 +69,15 @@ def parsed(capsys: Capture, *words: object) -> tuple[int, Any]:
 
 def test_keys_of_check(pins: Path, capsys: Capture) -> None:
     one = parsed(capsys, "check", "pinned.py::middle", "--candidates", "middle", "-n", 60, "--json")
-    alike = parsed(capsys, "check", "pinned.py::parity", "--candidates", "two", "-n", 60, "--json") if _two() else None
+    (pins / "two").mkdir()
+    shutil.copy("old.py", "two/a.py")
+    Path("two/b.py").write_text("def parity(number):\n    return ('even', 'odd')[number % 2]\n")
+    alike = parsed(capsys, "check", "pinned.py::parity", "--candidates", "two", "-n", 60, "--json")
     (pins / "all").mkdir()
     shutil.copytree(pins / "middle", pins / "all" / "middle")
     several = parsed(capsys, "check", "pinned.py", "--candidates", "all", "-n", 60, "--format", "json")
     found = {"incoherent": one, "coherent": alike, "several": several}
     assert_golden("keys_of_check", {name: [status, shape(said)] for name, (status, said) in found.items()})
-
-
-def _two() -> bool:
-    """Write two programs that do the same."""
-    Path("two").mkdir()
-    for name in ("a", "b"):
-        shutil.copy("old.py", f"two/{name}.py")
-    Path("two/b.py").write_text("def parity(number):\n    return ('even', 'odd')[number % 2]\n")
-    return True
 
 
 @pytest.mark.slow

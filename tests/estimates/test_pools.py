@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from difftrust.cli import main
 from difftrust.export import export_results
 from difftrust.findings_in_store import query_disagreement
 from difftrust_core.datasets.recorded import Recorded, selection_of
@@ -23,6 +22,7 @@ from difftrust_core.generation.prices import PUBLISHED_WORDING_TOKENS, count_tok
 from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import REFERENCE, Store
+from tests.support.command import succeed
 from tests.support.estimates import compute_estimates
 from tests.support.plain_estimators import estimate
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
@@ -59,9 +59,7 @@ def test_each_coder_is_estimated_as_far_as_its_programs_went(full: Store) -> Non
         compute_estimates(full, n=DEEP + 1)
 
 
-def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(
-    full: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     mixed = {task.task_id: (RIGHT if i else OTHER)[task.task_id] for i, task in enumerate(TASKS)}
     add_candidates(store, candidates("gpt_4o", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
@@ -76,9 +74,7 @@ def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(
     assert (pool.reach(("gpt_4o", 0.6)), pool.reach(("near", 0.6))) == (20, 10)
     assert pool.tasks_of(("near", 0.6)) == [task.task_id for task in TASKS]
     assert set(compute_estimates(store, n=20)["paper"]["model"]) == {"gpt_4o", "whole"}
-    with pytest.raises(SystemExit):
-        main(["table", "4", "-n", "20", "--store", str(store.root)])
-    out, _ = capsys.readouterr()
+    out = succeed("table", 4, "-n", 20, "--store", store.root)
     assert "left out at t = 0.6, without m = 2 or n = 20: near on tiny" in out
     assert "near" not in out.split("left out")[0]
 
@@ -185,7 +181,7 @@ def test_the_sql_macros_give_the_same_numbers(full: Store, results: Store, which
         query_sql(store, "SELECT nonsense FROM estimates")
 
 
-def test_an_execution_that_is_out_of_date_is_measured_as_it_is(full: Store, tmp_path: Path) -> None:
+def test_an_execution_that_is_out_of_date_is_measured_as_it_is(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT, WRONG)
     execute(store, n=10, say=silent)
     with pytest.raises(NoStore, match="run `difftrust execute"):

@@ -1,7 +1,5 @@
 """A real scheduler and two real workers that share nothing with the host but a bucket: the same store."""
 
-import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +17,7 @@ from difftrust_core.store.store import PARTITIONS, Store, merge_files
 from difftrust_core.store.url import Remote
 from tests.execution.test_dask_backend import cluster, silent, until
 from tests.recovery.world import MEASURED, snapshot
+from tests.support.proc import below, command_line, kill
 from tests.support.s3_server import BUCKET, S3, fetch_all
 from tests.support.tiny import simulated
 
@@ -75,7 +74,4 @@ def test_workers_that_share_nothing_but_a_bucket_and_one_of_them_killed(s3: S3, 
 
 def kill_worker(nanny: int) -> None:
     """Kill the process that works, not the nanny that starts it again."""
-    children = Path(f"/proc/{nanny}/task/{nanny}/children").read_text().split()
-    for child in children:
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-            os.kill(int(child), signal.SIGKILL)
+    kill(pid for pid in below(nanny) if "spawn_main" in command_line(pid))

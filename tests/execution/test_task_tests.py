@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,6 +26,7 @@ from difftrust_core.store.store import Store
 from tests.support.evalplus import DOUBLE, RIGHT, WRONG, WRONG_ON_PLUS, write_release
 from tests.support.tasks import add_programs, small_task
 from tests.support.tiny import TASKS, contents, silent
+from tests.support.waiting import until
 
 SQUARE = small_task(
     "square",
@@ -212,9 +212,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from difftrust_core.execution.execute import execute_tests; "
     code += "from difftrust_core.store.store import Store; execute_tests(Store.open(Path(sys.argv[1])))"
     running = subprocess.Popen([sys.executable, "-c", code, str(cut.root)], stderr=subprocess.DEVNULL)
-    while not cut.files("inputs", {"benchmark": "HumanEval+", "validity": "tests"}):
-        assert running.poll() is None
-        time.sleep(0.05)
+    until(lambda: cut.files("inputs", {"benchmark": "HumanEval+", "validity": "tests"}))
     running.send_signal(signal.SIGINT)
     assert running.wait(60) != 0
     for store in (cut, whole):

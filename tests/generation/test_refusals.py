@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.cli import main
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.generate import generate
 from difftrust_core.generation.missing import Generation, GenerationOptions
@@ -21,6 +20,7 @@ from difftrust_core.generation.providers import (
     refused,
 )
 from difftrust_core.store.store import Store
+from tests.support.command import run
 from tests.support.llm_server import Server
 from tests.support.tiny import TASKS, silent
 
@@ -168,13 +168,10 @@ def test_the_command_says_it_in_one_line_and_leaves_no_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], closed: str, status: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    words = ["generate", "--benchmark", "starter", "--model", MODEL, "-m", "2", "--store", str(tmp_path / "store")]
+    words = ["generate", "--benchmark", "starter", "--model", MODEL, "-m", 2, "--store", tmp_path / "store"]
     with Server(behaviour=lambda serial, prompt: status) as server:
-        address = closed if status == "gone" else server.url
-        with pytest.raises(SystemExit) as ended:
-            main([*words, "--api-base", address])
-    said = capsys.readouterr().err
-    assert ended.value.code == 2
+        ended, _, said = run(capsys, *words, "--api-base", closed if status == "gone" else server.url)
+    assert ended == 2
     (line,) = [line for line in said.splitlines() if line.startswith("difftrust: expected ")]
     assert "failed:" not in said
     assert ("the connection was refused" if status == "gone" else f"answered {status}") in line
