@@ -3,10 +3,11 @@
 import hashlib
 import json
 import os
+from pathlib import Path
 from typing import Any
 
-from tests.compatibility.doors import DATA
-
+REPOSITORY = Path(__file__).parents[2]
+DATA = Path(__file__).parent / "data"
 GOLDEN = DATA / "golden"
 
 

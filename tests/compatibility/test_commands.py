@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.compatibility.doors import DATA, REPOSITORY, Capture, run_here
-from tests.compatibility.golden import assert_golden, shape
+from tests.compatibility.golden import DATA, REPOSITORY, assert_golden, shape
+from tests.support.command import Capture, run
 
 GIVEN_UP = ("--witnesses", "--detection-rate")
 _TAKES_TIME = re.compile(r"\(\d+ s\)$")
@@ -46,7 +46,7 @@ def sections(text: str) -> dict[str, list[str]]:
 def options(capsys: Capture, command: str) -> dict[str, str]:
     """Return the options of a command, names and type, with their defaults."""
     found = {}
-    for entry in sections(run_here(capsys, command, "--help").out).get("Options", []):
+    for entry in sections(run(capsys, command, "--help").out).get("Options", []):
         names, _, words = entry.partition("  ")
         default = re.search(r"\[(?:.*; *)?default: +(.*?)(?:;.*)?\]", words)
         found[names] = re.sub(r" +", " ", default.group(1)) if default else ""
@@ -56,13 +56,13 @@ def options(capsys: Capture, command: str) -> dict[str, str]:
 def test_commands_and_options(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(REPOSITORY)
-    commands = [entry.split()[0] for entry in sections(run_here(capsys, "--help").out)["Commands"]]
+    commands = [entry.split()[0] for entry in sections(run(capsys, "--help").out)["Commands"]]
     assert_golden("commands", {command: options(capsys, command) for command in sorted(commands)})
 
 
 def parsed(capsys: Capture, *words: object) -> tuple[int, Any]:
     """Return a command's exit status and the JSON that it prints."""
-    said = run_here(capsys, *words)
+    said = run(capsys, *words)
     assert said.out, said.err
     return said.status, json.loads(said.out)
 
@@ -113,15 +113,15 @@ def test_formats_of_findings(command: str, pins: Path, capsys: Capture) -> None:
     }
     words = asked[command]
     sarif = parsed(capsys, *words, "--format", "sarif")[1]
-    tree = ElementTree.fromstring(run_here(capsys, *words, "--format", "junit").out)
-    github = run_here(capsys, *words, "--format", "github").out
+    tree = ElementTree.fromstring(run(capsys, *words, "--format", "junit").out)
+    github = run(capsys, *words, "--format", "github").out
     found = {
         "sarif": shape(sarif),
         "sarif rules": [rule["id"] for rule in sarif["runs"][0]["tool"]["driver"]["rules"]],
         "sarif results": sorted({result["ruleId"] for result in sarif["runs"][0]["results"]}),
         "junit": sorted({f"{each.tag} {' '.join(sorted(each.attrib))}" for each in tree.iter()}),
         "github": sorted(set(re.findall(r"^::\w+ |\b(?:file|line|title)(?==)", github, re.MULTILINE))),
-        "markdown": run_here(capsys, *words, "--format", "markdown").out.splitlines()[0],
+        "markdown": run(capsys, *words, "--format", "markdown").out.splitlines()[0],
     }
     assert_golden(f"formats_of_{command}", found)
 
@@ -189,7 +189,7 @@ def test_exit_codes(pins: Path, capsys: Capture) -> None:
     shutil.copy("broken/a.py", "broken/b.py")
     found = {}
     for situation, words in SITUATIONS.items():
-        said = run_here(capsys, *words)
+        said = run(capsys, *words)
         lines = [line for line in said.err.strip().splitlines() if not _TAKES_TIME.search(line)]
         message = lines[-1] if said.status and lines else ""
         found[situation] = [said.status, message.replace(str(pins), "HERE").replace(", witnesses", "")]

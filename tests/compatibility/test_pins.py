@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.compatibility.doors import DATA, Capture, run_here
+from tests.compatibility.golden import DATA
+from tests.support.command import Capture, run
 
 
 @pytest.fixture
@@ -18,9 +19,7 @@ def pins(tmp_path: Path) -> Path:
 
 
 def test_candidates_are_held_against_pins(pins: Path, capsys: Capture) -> None:
-    said = run_here(
-        capsys, "check", f"{pins / 'pinned.py'}::middle", "--candidates", pins / "middle", "-n", 100, "--json"
-    )
+    said = run(capsys, "check", f"{pins / 'pinned.py'}::middle", "--candidates", pins / "middle", "-n", 100, "--json")
     assert said.status == 1
     report = json.loads(said.out)
     contradictions = {(each["call"], name) for each in report["contradictions"] for name in each["candidates"]}
@@ -35,9 +34,9 @@ def test_a_pin_is_written_as_it_was_then(pins: Path, capsys: Capture) -> None:
     (pins / "said_tests.py").unlink()
     for pin in ("middle([0, 1]) == 0", "middle([]) raises IndexError"):
         options = ("--pin", pin, "--write-tests", pins / "said_tests.py")
-        assert run_here(capsys, "check", f"{pins / 'pinned.py'}::middle", *options).status == 0
+        assert run(capsys, "check", f"{pins / 'pinned.py'}::middle", *options).status == 0
     options = ("--expect", "parity(True) == 'even'", "--write-tests", pins / "said_tests.py")
-    said = run_here(capsys, "diff", f"{pins / 'old.py'}::parity", f"{pins / 'new.py'}::parity", *options)
+    said = run(capsys, "diff", f"{pins / 'old.py'}::parity", f"{pins / 'new.py'}::parity", *options)
     assert said.status == 0
     assert "Behaviour changed only where it was expected." in said.out
     assert (pins / "pinned.py").read_text() == (pins / "then.py").read_text()

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
+import difftrust as dt
 from difftrust_core.base.records import Reading
 from difftrust_core.estimates.refresh import estimates_are_stale, policies_executed
 from difftrust_core.store.store import Store
-from tests.compatibility.doors import REPOSITORY, Capture, public_api, run_here
-from tests.compatibility.golden import assert_golden_entry, digest
+from tests.compatibility.golden import REPOSITORY, assert_golden_entry, digest
+from tests.support.command import Capture, run
 
 STORES = {"paper": "results", "starter": "starter-results"}
 TABLES = (
@@ -60,7 +61,7 @@ def _without_texts_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compare_table(capsys: Capture, key: str, *words: str) -> None:
-    said = run_here(capsys, "table", *words, "--format", "json", "-j", 1)
+    said = run(capsys, "table", *words, "--format", "json", "-j", 1)
     if said.status:
         assert_golden_entry("tables", key, [said.status, said.err.splitlines()[-1]])
         return
@@ -96,7 +97,6 @@ def test_a_table_beside_the_published_one(name: str, capsys: Capture) -> None:
 
 @pytest.mark.parametrize(("store", "name"), cases(FIGURES, SLOW_FIGURES))
 def test_a_figure(store: str, name: str) -> None:
-    dt = public_api()
     asked = int(name) if name.isdigit() else name
     study = dt.open() if store == "paper" else dt.open(REPOSITORY / "data" / STORES[store])
     try:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.compatibility.doors import DATA, run_here
-from tests.compatibility.golden import assert_golden, digest
+from tests.compatibility.golden import DATA, assert_golden, digest
+from tests.support.command import Capture, run
 
 STORES = DATA / "stores"
 TABLES = (
@@ -37,7 +37,6 @@ ROWS = {
         order by all""",
 }
 """Of every view what it says; how behaviours are numbered, the ids of programs and how long a run took are left out."""
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def copied(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 def columns_and_rows(capsys: Capture, store: Path, query: str) -> dict[str, Any]:
     """Return what a query says: columns, how many rows, the first, and the sha256 of all."""
-    said = run_here(capsys, "sql", query, "--store", store, "--format", "json")
+    said = run(capsys, "sql", query, "--store", store, "--format", "json")
     assert said.status == 0, said.err
     rows = json.loads(said.out)
     return {"columns": list(rows[0]) if rows else [], "n": len(rows), "first": rows[:1], "sha256": digest(rows)}
@@ -61,14 +60,14 @@ def shown(capsys: Capture, store: Path, tables: tuple[str, ...] = TABLES) -> dic
     for name in tables:
         chosen = ("--model", model) if name in ("3a", "3b", "3c", "policies") else ()
         chosen = ("--delta", "0.1") if name == "guarantee" else chosen
-        said = run_here(capsys, "table", name, "--store", store, "--format", "json", *chosen)
+        said = run(capsys, "table", name, "--store", store, "--format", "json", *chosen)
         found[f"table {name}"] = json.loads(said.out) if said.status == 0 else said.err.replace(str(store), "STORE")
     return found
 
 
 def verify(capsys: Capture, store: Path) -> None:
     """Assert that nothing is wrong with a store."""
-    said = run_here(capsys, "verify", "--store", store, "--json", "-j", 1)
+    said = run(capsys, "verify", "--store", store, "--json", "-j", 1)
     assert said.status == 0
     assert json.loads(said.out)["findings"] == []
 
@@ -83,7 +82,7 @@ def test_a_store_is_whole_and_shows_what_it_showed(copied: Path, capsys: Capture
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("copied", ["tests", "half", "sql", "domain"], indirect=True)
 def test_a_store_is_resumed(copied: Path, capsys: Capture) -> None:
-    said = run_here(capsys, "execute", "--store", copied, "-n", 30, "-j", 1)
+    said = run(capsys, "execute", "--store", copied, "-n", 30, "-j", 1)
     assert said.status == 0, said.err
     verify(capsys, copied)
     tables = TABLES if copied.name in ("half", "domain") else ("4", "selection", "tests")
@@ -96,10 +95,10 @@ def test_a_resumed_store_keeps_what_was_executed(copied: Path, capsys: Capture) 
     before = columns_and_rows(capsys, copied, query)
     assert before["n"] == 12
     programs = "select cpu_seconds from executions where start = 0 and task_id like '%bill' order by all"
-    seconds = run_here(capsys, "sql", programs, "--store", copied, "--format", "json").out
-    assert run_here(capsys, "execute", "--store", copied, "-n", 12, "-j", 1).status == 0
+    seconds = run(capsys, "sql", programs, "--store", copied, "--format", "json").out
+    assert run(capsys, "execute", "--store", copied, "-n", 12, "-j", 1).status == 0
     assert columns_and_rows(capsys, copied, query) == before
-    now = json.loads(run_here(capsys, "sql", programs, "--store", copied, "--format", "json").out)
+    now = json.loads(run(capsys, "sql", programs, "--store", copied, "--format", "json").out)
     assert [row for row in json.loads(seconds) if row in now] == json.loads(seconds)
 
 
@@ -109,12 +108,12 @@ def test_replies_are_not_asked_for_again(copied: Path, capsys: Capture) -> None:
     kept = {path: path.read_text() for path in sorted(copied.rglob("replies.jsonl"))}
     coders = ("--model", "simulated/strong", "--model", "simulated/weak")
     chosen = ("--benchmark", "starter", "--task", "starter/split_bill", "-m", 3, "-j", 1)
-    said = run_here(capsys, "generate", "--store", copied, *chosen, *coders)
+    said = run(capsys, "generate", "--store", copied, *chosen, *coders)
     assert said.status == 0, said.err
     assert "2 replies (0 without a program) by 2 requests" in said.out + said.err
     assert len(kept) == 2
     assert all(path.read_text().startswith(text) for path, text in kept.items())
-    said = run_here(capsys, "execute", "--store", copied, "-n", 12, "-j", 1)
+    said = run(capsys, "execute", "--store", copied, "-n", 12, "-j", 1)
     assert said.status == 0, said.err
     verify(capsys, copied)
     assert_golden("store_replies_resumed", shown(capsys, copied, ("4", "selection")))
@@ -127,7 +126,7 @@ def test_candidates_come_back_from_replies(copied: Path, capsys: Capture) -> Non
     for name in ("candidates", "programs"):
         shutil.rmtree(copied / name)
     chosen = ("--benchmark", "starter", "--task", "starter/split_bill", "-m", 2, "-j", 1)
-    said = run_here(
+    said = run(
         capsys, "generate", "--store", copied, *chosen, "--model", "simulated/strong", "--model", "simulated/weak"
     )
     assert said.status == 0, said.err

@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -20,7 +21,7 @@ from scipy.stats import t as student
 from tests.bench.check import JUDGEMENTS, ask, questions
 from tests.bench.warm import run_warm_check
 from tests.check_cases.case import load_cases
-from tests.compatibility.doors import DATA, run
+from tests.compatibility.golden import DATA
 from tests.support.versions.pairs import CHANGED, REFACTORED, VersionPair
 
 RECORDED = DATA / "verdicts.json"
@@ -50,8 +51,10 @@ def compare_versions(pair: VersionPair, seed: int) -> str:
             path = Path(folder) / f"{name}.py"
             path.write_text(text, encoding="utf-8")
             places.append(f"{path}::{pair.entry_point}")
-        said = run("diff", *places, "--seed", seed, "--format", "json")
-    return str(json.loads(said.out)["verdict"]) if said.out else "refused"
+        words = ["diff", *places, "--seed", str(seed), "--format", "json"]
+        start = "from difftrust.cli import main; main()"
+        done = subprocess.run([sys.executable, "-c", start, *words], capture_output=True, text=True, check=False)
+    return str(json.loads(done.stdout)["verdict"]) if done.stdout else "refused"
 
 
 def judge_pair(pair: VersionPair, verdict: str) -> str:

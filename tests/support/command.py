@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,12 +14,20 @@ from difftrust.cli import main
 Capture = pytest.CaptureFixture[str]
 
 
-def run(capsys: Capture, *words: object) -> tuple[int, str, str]:
-    """Run a command; return its exit status, and what it wrote to standard output and standard error."""
+class Said(NamedTuple):
+    """How a command ended, and what it wrote to standard output and standard error."""
+
+    status: int
+    out: str
+    err: str
+
+
+def run(capsys: Capture, *words: object) -> Said:
+    """Run a command."""
     with pytest.raises(SystemExit) as ended:
         main([str(word) for word in words])
     out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
+    return Said(int(ended.value.code or 0), out, err)
 
 
 def succeed(*words: object) -> str:
