@@ -14,6 +14,7 @@ from difftrust.check.implied_conditions import ImpliedConditions
 from difftrust.check.input_filter import (
     ALL,
     QUORUM,
+    TOO_LARGE,
     Drawn,
     InputFilter,
     Judged,
@@ -392,9 +393,11 @@ class LeftOut:
             loaded = [p for p, (kind, _) in enumerate(first.outcomes) if kind != Kind.LOAD_ERROR]
             labels = answers.classify([first.outcomes[p] for p in loaded])
             pair = loaded[0], next(p for p, label in zip(loaded, labels, strict=True) if label != labels[0])
-            found = self._smallest(
-                pair, answers.differ, [first.text], self.judge, lambda judged: judged.doubt == first.doubt
-            )
+            found = first.text, False
+            if first.doubt != TOO_LARGE:  # each step would take all the time that there is
+                found = self._smallest(
+                    pair, answers.differ, [first.text], self.judge, lambda judged: judged.doubt == first.doubt
+                )
         else:
             row = first.outcomes
             pair = (

@@ -318,8 +318,7 @@ class InputFilter:
             return None
         why = f"on which candidates differ, but {doubt}"
         condition = found.condition if found else ""
-        differs = doubt != TOO_LARGE  # with more time or memory they may agree: there is nothing to settle
-        return Judged(text=text, why=why, outcomes=row, differs=differs, doubt=doubt, condition=condition)
+        return Judged(text=text, why=why, outcomes=row, differs=True, doubt=doubt, condition=condition)
 
     def _leave_out_doubtful(self, drawn: "Drawn", texts: Sequence[str], ran: Ran, kinds: Collection[Kind]) -> bool:
         """Leave out the doubtful inputs on which some program ended so; tell whether there are any."""

@@ -14,8 +14,9 @@ from difftrust_core.base.task import Order, Relation
 from difftrust_core.estimates.refresh import open_pools, refresh_estimates
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.store import Store
-from tests.execution.test_relations import add, store_of
+from tests.execution.test_relations import store_of
 from tests.support.right_answers import BENCHMARK, CHECKED, COMPARED
+from tests.support.tasks import add_programs
 from tests.support.tiny import RIGHT, WRONG, filled, silent
 
 END = "of two programs that differ on an input, at most one is right there."
@@ -86,7 +87,7 @@ def test_where_no_value_is_accepted_the_class_stands_for_itself(tmp_path: Path) 
 def test_the_note_of_a_table_counts_the_tasks_with_a_relation(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     for case in (CHECKED[0], CHECKED[1], *COMPARED):
-        add(store, case.task, ("all", case.right))
+        add_programs(store, (case.task, "all", case.right))
     note = (
         "8 of 8 tasks say themselves when two outcomes are both right: 2 by a checker, 1 by a normal form, "
         "2 by a tolerance, 1 by an equality of their own, 2 by an order that does not count"
