@@ -152,14 +152,15 @@ def _of_callers(
     constants = mine_constants(programs)
     used = {*map(float, (*constants.numbers, *folded_numbers(programs)))}
     used |= {float(number) for text in constants.texts for number in _DIGITS.findall(str(text))}
-    known = {each.text for each in reading.unread} | {each.sentence for each in reading.predicates}
+    unread = {each.text for each in reading.unread}
     for passage in Sections(docstring).passages():
         sentences = passage.sentences[passage.origin == "prose" :] if passage.origin in ("prose", "field") else ()
         for sentence in sentences:  # the summary says what is done
             words = tokens_of(_NO_NUMBERS.sub("", sentence), names).values
             told = {abs(float(n)) for key, n in words.items() if key[0] == "V" and _NUMBER.fullmatch(n)}
             told -= {0.0, 1.0, 2.0}
-            if told and not told & used and sentence not in known:
+            read = {float(n) for p in reading.predicates if p.sentence == sentence for n in _DIGITS.findall(p.text)}
+            if told and not told & (used | read) and sentence not in unread:
                 yield UnreadSentence(text=sentence, names=frozenset(names), origin="unused")
 
 
