@@ -292,7 +292,8 @@ def _of_word(word: str, known: _Known, before: list[str], rest: str) -> Iterator
     ):
         yield "P", word
     elif plain in names and (
-        (not before and len(word) > 1 and plain not in _PLACES) or (word == plain.upper() and _MODAL.match(rest))
+        (not before and len(word) > 1 and (plain not in _PLACES or _MODAL.match(rest)))
+        or (word == plain.upper() and _MODAL.match(rest))
     ):
         yield "P", plain
     elif (

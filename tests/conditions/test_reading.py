@@ -154,6 +154,8 @@ READ = [
     ("wait_seconds: float", "Args:\n    wait_seconds: At most 2 hours.", "wait_seconds <= 7200"),
     ("ms: int", "Args:\n    ms: Time in milliseconds, less than 1.5 hours.", "ms < 5400000"),
     ("m: int", "Args:\n    m: 1 for January ... 12 for December.", "1 <= m <= 12"),
+    ("first: int, last: int", "First must not be greater than last.", "first <= last"),
+    ("first: str", "Args:\n    first: First of all names, in lowercase.", "first == first.lower()"),
     ("xs: list[int]", "Args:\n    xs: Sums. All xs (in cents) are positive.", "all((x > 0 for x in xs))"),
     (
         "d: dict[str, list[str]]",
