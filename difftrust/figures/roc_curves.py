@@ -10,7 +10,7 @@ from difftrust.figures.curves import draw_roc
 from difftrust.figures.heat_maps import draw_correlations
 from difftrust.figures.interval_bars import draw_auroc
 from difftrust.figures.style import sizes_of, titled_figure
-from difftrust.research.signals import added_table, auroc_table, correlation_table, roc_table
+from difftrust.research.signals import SIGNALS, added_table, auroc_table, correlation_table, roc_table
 from difftrust.results import Figure, Table
 from difftrust.tables.names import display_name
 
@@ -71,6 +71,11 @@ class Signals(Table):
         benchmarks = self.frame["benchmark"].unique().sort().to_list()
         whose = models[0] if len(models) == 1 else f"{len(models)} models"
         return ", ".join([f"{whose} on {' and '.join(benchmarks)}", *sizes_of(self.frame)])
+
+    @property
+    def families(self) -> dict[str, str]:
+        """Return each signal's family: behaviour, structure, text or length."""
+        return {signal.column: signal.family for signal in SIGNALS}
 
 
 def _of(table: pl.DataFrame, signals: Sequence[str]) -> pl.DataFrame:
