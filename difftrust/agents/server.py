@@ -32,8 +32,6 @@ _MOST_SECONDS = 900.0
 _MOST_INPUTS = 100_000
 _MOST_PROGRAMS = 100
 """Distinct programs of a check, each of which runs on every input."""
-_PLACE = ("entry_point", "source", "path")
-"""Arguments that say which function is meant."""
 _INSTRUCTIONS = (
     "Finds inputs on which implementations of a Python function disagree, or on which a new version behaves unlike the "
     "old one, without a reference. Programs run in a sandbox. A disagreement proves that a program is wrong only where "
@@ -81,7 +79,7 @@ class Tools:
         server with a budget. ``examples``: "f(1) == 2", "f([]) raises ValueError"; ``assume``: "start <= end".
         ``n``: random inputs.
         """
-        given = locals()
+        place = {"entry_point": entry_point, "source": source, "path": path}
         if bool(candidates) == bool(models):
             raise ToolError("expected either candidates or models, got " + ("both" if models else "neither"))
         n_programs = m if models else len(set(candidates or ()))
@@ -90,9 +88,17 @@ class Tools:
                 f"expected at most {_MOST_PROGRAMS} distinct programs, got {n_programs:,}; each runs on every input: "
                 "give some of them"
             )
-        place = {name: given[name] for name in _PLACE}
-        request = {name: given[name] for name in ("candidates", "models", "m", "examples", "assume", "n")}
-        made = await self._run(ctx, {"tool": "check", "place": place, **request}, seconds)
+        request = {
+            "tool": "check",
+            "place": place,
+            "candidates": candidates or [],
+            "models": models,
+            "m": m,
+            "examples": examples,
+            "assume": assume,
+            "n": n,
+        }
+        made = await self._run(ctx, request, seconds)
         name = uuid.uuid4().hex[:12]
         self._checks[name] = _Kept(board=made["board"], place=place)
         while len(self._checks) > _KEPT:
@@ -119,7 +125,6 @@ class Tools:
         compare the file with (such as HEAD). Values, exceptions, changed arguments and prints count. ``expect``: what
         the new version is meant to do, "f(1) == 2"; such a change is expected. ``examples``: calls to start from.
         """
-        given = locals()
         if bool(path) == bool(old or new) or bool(path) != bool(revision):
             raise ToolError("expected old and new, or path and revision")
         place = {"entry_point": entry_point, "path": path}
@@ -127,7 +132,10 @@ class Tools:
             "tool": "diff",
             "old": {**place, "source": old, "revision": revision},
             "new": {**place, "source": new},
-            **{name: given[name] for name in ("expect", "examples", "assume", "n")},
+            "expect": expect,
+            "examples": examples,
+            "assume": assume,
+            "n": n,
         }
         made = await self._run(ctx, request, seconds)
         return DiffResult(**made["result"])

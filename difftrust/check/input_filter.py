@@ -28,6 +28,7 @@ EXCLUDED = "by conditions that a model suggests"
 NOT_FITTING = "outside the types"
 NO_TIME_LEFT = "a candidate used up its processor time before"
 TOO_LARGE = "a candidate runs out of time or memory on a large number"
+OVERFLOWS = "a candidate raises OverflowError on a large number"
 _ENDED = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH)
 """What a program that was ended does on an input; on the next ones it may have had another budget."""
 _RAN_OUT = (Kind.TIMEOUT, Kind.MEMORY)
@@ -334,8 +335,9 @@ class InputFilter:
     def _exhausts(self, text: str, row: tuple[Outcome, ...]) -> str:
         values = [*self.implied.values(text).values()]
         is_over = any(kind == Kind.EXCEPTION and builtin_of(name) == "OverflowError" for kind, name in row)
-        is_out = {kind for kind, _ in row} & {*_SAYS_NOTHING}
-        return TOO_LARGE if (is_out and _has_large(values)) or (is_over and _has_large(values, _NO_INT_OF_C)) else ""
+        if {kind for kind, _ in row} & {*_SAYS_NOTHING} and _has_large(values):
+            return TOO_LARGE
+        return OVERFLOWS if is_over and _has_large(values, _NO_INT_OF_C) else ""
 
     def _refusal(self, text: str, row: tuple[Outcome, ...], loaded: Sequence[int]) -> str:
         for p in loaded:

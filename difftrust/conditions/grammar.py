@@ -27,7 +27,7 @@ _MADE: Final = WORDS["made"]
 _DISTINCT: Final = "all((a not in _[:i] for i, a in enumerate(_)))"
 _VARIABLES: Final = ("x", "y", "z", "item", "each")
 _IS_OF_ITEMS = re.compile(r"all\(\((?!.*\benumerate\b)")
-_TIMES = re.compile(r"date|day|hour|minute|month|second|stamp|time|year")
+_TIMES = re.compile(r"(?:\b|_)(?:date|day|hour|minute|month|second|stamp|time|timestamp|year)s?(?:\b|_)")
 """In the name of numbers that are times."""
 _PART: Final = "PART_OF_RECORD_"
 """Before the name of a part that another one of the same record is compared with."""

@@ -91,6 +91,7 @@ _OPTIONAL = re.compile(
 _OPENS = re.compile(r"(?:(?:Both|All|The|Each of) )?`")
 """Before a parameter that a sentence of prose begins with."""
 _UNITS: Final = {"ms": 1, "millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
+"""Times in milliseconds."""
 _OWN_UNIT = re.compile(rf"(?:\bin |^(?:\w+ )?)({'|'.join(_UNITS)})s?\b")
 _TIME = re.compile(rf"(?<![\w.-])(\d+(?:,\d{{3}})*(?:\.\d+)?) ({'|'.join(_UNITS)})s?\b")
 _MEANING = re.compile(

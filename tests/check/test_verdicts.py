@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.check.input_filter import TOO_LARGE
+from difftrust.check.input_filter import OVERFLOWS, TOO_LARGE
 from difftrust.diff.diff import DiffOptions, diff, load_version
 from tests.support.stubs import returning, run_check
 
@@ -190,6 +190,11 @@ ROWS = {
             "def size(text):\n    n, k = abs(int(text)), 0\n    while k < n:\n        k += 1\n    return k\n",
         ),
         verdict="undecided", doubt=TOO_LARGE,
+    ),
+    "a large number for a function in C": Row(
+        stub='def wide(text: str, n: int) -> str:\n    """Put spaces for tabs; n must be 1 or more."""\n',
+        codes=returning("wide(text, n)", "text.expandtabs(n)", "text.expandtabs(n) if n < 2**31 else text"),
+        verdict="undecided", doubt=OVERFLOWS,
     ),
     "low above high": Row(
         stub=CLAMP,

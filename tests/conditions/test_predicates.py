@@ -82,6 +82,11 @@ LIKE: list[tuple[Any, list[Any], bool]] = [
     (span(5, 2), [span(1, 5)], False),
     (span(2, 5), [span(1, 5), span(3, 6)], True),
     ({"a": None, "b": "a"}, [{"abc": None, "d": "abc", "e": "d"}, {"fg": None, "h": "fg"}], True),
+    ({"a": ["b"], "b": []}, [{"a": ["b"], "b": []}], True),
+    ({"a": ["b"], "b": ["a"]}, [{"a": ["b"], "b": ["a", "a"]}], True),
+    ({"a": ["b"], "b": ["a"]}, [{"a": ["b"], "b": ["c"], "c": []}, {"a": ["b"], "b": []}], False),
+    ([4, None], [[4, None], [6, 5]], True),
+    ([None, 4], [[4, None], [6, 5]], False),
     ({"a": None, "b": "c"}, [{"abc": None, "d": "abc", "e": "d"}, {"fg": None, "h": "fg"}], False),
 ]
 

@@ -138,6 +138,7 @@ READ = [
     ("n: int", "n must not be less than -4 nor greater than 4.", "n >= -4 and n <= 4"),
     ("turn: float", "Args:\n    turn: An angle, normalised to -180 <= angle < 180.", "-180 <= turn < 180"),
     ("times: list[int]", "Expects times in chronological order.", "list(times) == sorted(times)"),
+    ("candidates: list[int]", "Args:\n    candidates: At least two, in chronological order.", "len(candidates) >= 2"),
     ("tills: int", "Args:\n    tills: Number of tills. There must be at least one.", "tills >= 1"),
     ("xs: list[str]", "Args:\n    xs: Words. There must be at least one word.", "len(xs) >= 1"),
     (
