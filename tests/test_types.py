@@ -274,7 +274,28 @@ def test_what_is_drawn_and_changed_fits_and_is_the_same_each_time(parameters: st
     ],
 )
 def test_small_domains_are_listed(parameters: str, wanted: list[str] | None) -> None:
-    assert TypedInputs(types_of(parameters), [], task_id="t", seed=0).exhaustive() == wanted
+    assert TypedInputs(types_of(parameters), [], task_id="t", seed=0).exhaustive("") == wanted
+
+
+@pytest.mark.parametrize(
+    ("parameters", "requires", "n"),
+    [
+        ("month: int", "1 <= month <= 12", 12),
+        ("month: int, leap: bool", "(month > 0 and month < 13)", 28),  # with the ends, which the condition rules out
+        ("n: int", "(n % 2 == 0 and n >= 2) and n <= 1024", 1023),
+        ("n: int", "60 % n == 0", 121),
+        ("n: int", "-2.5 < n and 3 >= n", 7),
+        ("n: int", "n >= 1 or n <= 3", None),
+        ("n: int", "n >= 1", None),
+        ("n: int", "1 <= n <= 5000", None),
+        ("n: int", "1 <= n <=", None),
+        ("n: int, k: int", "0 <= n <= 3 and n <= k", None),
+        ("x: float", "0 <= x <= 3", None),
+    ],
+)
+def test_conditions_bound_what_is_listed(parameters: str, requires: str, n: int | None) -> None:
+    found = TypedInputs(types_of(parameters), [], task_id="t", seed=0).exhaustive(requires)
+    assert (found and len(found)) == n
 
 
 def test_unknown_types_are_named_and_drawn_like_the_seeds() -> None:

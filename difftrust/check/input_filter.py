@@ -39,7 +39,6 @@ _FEW = 10
 """A way into the domain is sought where fewer than one draw of so many is kept."""
 _RARE, _BARREN = 0.01, 3
 """After so many rounds in each of which a smaller share of the draws was kept, no more are made."""
-_MAX_EXHAUSTIVE = 1000
 _FEW_CALLS = 20
 """So many calls, each within its own limit, do not use up a program's time."""
 _LARGE = 100_000
@@ -394,7 +393,7 @@ class Drawn:
     n_seeds: int = 0
     """Inputs that are unchanged seeds, since no draw at their position was kept."""
     exhausted: bool = False
-    """These are all inputs that the types allow."""
+    """These are all inputs that types and conditions allow."""
     is_rare: bool = False
     """Drawing ended early, for hardly any draw was kept."""
     differing: dict[str, Judged] = field(default_factory=dict)
@@ -438,10 +437,10 @@ def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int, e
 
     ``enter``: from inputs outside the domain to some that are kept; asked where a first draw hardly ever is.
 
-    Where the types allow few argument tuples, all of these.
+    Where the types and the task's condition allow few argument tuples, all of these.
     """
-    everything = draws.exhaustive()
-    if everything is not None and len(everything) <= _MAX_EXHAUSTIVE:
+    everything = draws.exhaustive(task.domain.requires if task.domain is not None else "")
+    if everything is not None:
         drawn = Drawn(exhausted=True)
         for judged in judge.judge(everything):
             drawn.count(judged)

@@ -113,7 +113,7 @@ def facts(report: Report) -> list[str]:
     types = "within the argument types" if report["typed"] else "types not checked"
     is_quorum = report["validity"] == "quorum"
     valid = "on which half of the candidates return" if is_quorum else "whatever candidates do"
-    of = "all that the types allow" if report["exhausted"] else f"{report['n_distinct']} distinct"
+    of = "all that are allowed" if report["exhausted"] else f"{report['n_distinct']} distinct"
     lines = [
         f"{report['m']} candidates{loading}, {report['n_programs']} distinct programs; {report['n']} inputs "
         f"({of}) from {len(report['task']['seed_inputs'])} seed inputs",

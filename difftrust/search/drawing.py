@@ -339,9 +339,9 @@ class TypedInputs:
         """Tell whether an argument tuple fits the signature and its types."""
         return self._types.accepts(text)
 
-    def exhaustive(self) -> list[str] | None:
-        """Return all argument tuples if the types have but few, else None."""
-        return None if self._types.unchecked else self._types.all_arguments()
+    def exhaustive(self, requires: str) -> list[str] | None:
+        """Return all argument tuples that the types and a condition leave if they are few, with others; else None."""
+        return None if self._types.unchecked else self._types.all_arguments(requires)
 
     def _remember(self, arguments: tuple[Any, ...]) -> None:
         """Note which texts a seed input has by name, and which values by type."""

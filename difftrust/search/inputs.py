@@ -70,7 +70,7 @@ class FuzzedInputs:
         """Return an argument tuple, always the same one for a position and an attempt."""
         return self._draw(position, attempt)
 
-    def exhaustive(self) -> list[str] | None:
+    def exhaustive(self, requires: str) -> list[str] | None:
         """Return None: the types are not known."""
         return None
 

@@ -4,7 +4,8 @@ No annotation is evaluated. Every element of every container is looked at, True 
 """
 
 import ast
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import takewhile
@@ -13,12 +14,13 @@ from typing import Any
 from difftrust.types.base import NotResolved, Type, all_fit
 from difftrust.types.containers import Entries, all_rows
 from difftrust.types.infer import Anything
+from difftrust.types.numbers import Whole
 from difftrust.types.own import Parameter, bind, field_of
 from difftrust.types.resolve import Annotations
 from difftrust_core.base.literals import KEYWORDS, BadText, Code, Instance, read_literal, write_literal
 
 __all__ = ["Annotations", "ArgumentTypes", "NotResolved", "Parameter", "split_arguments"]
-MAX_EXHAUSTED = 1_000
+MAX_EXHAUSTED = 1_500
 """A domain of no more argument tuples is run as a whole."""
 
 
@@ -58,12 +60,17 @@ class ArgumentTypes:
         names = [one.name for one in self._positional]
         return [*zip(names + names[-1:] * len(values), values, strict=False), *named.items()]
 
-    def all_arguments(self) -> list[str] | None:
-        """Return all argument tuples if there are at most ``MAX_EXHAUSTED``; None if there are more."""
+    def all_arguments(self, requires: str = "") -> list[str] | None:
+        """Return all argument tuples if there are at most ``MAX_EXHAUSTED``; None if there are more.
+
+        ``requires``: a condition that may bound whole numbers; all that it allows are among the tuples.
+        """
         if any(parameter.variadic for parameter in self.parameters):
             return None
-        columns = []
+        columns, bounds = [], _bounds_in(requires)
         for parameter, kind in zip(self.parameters, self.types, strict=True):
+            if isinstance(kind, Whole) and parameter.name in bounds and kind.all_values(MAX_EXHAUSTED) is None:
+                kind = Whole(*bounds[parameter.name])
             values = kind.all_values(MAX_EXHAUSTED)
             columns.append(values if values is None or parameter.required else [_LEFT_OUT, *values])
         rows = all_rows(columns, MAX_EXHAUSTED) if columns else None
@@ -94,6 +101,39 @@ class ArgumentTypes:
             why = f" ({e} is not known here)" if isinstance(e, NotResolved) and str(e) != spelled else ""
             self.unchecked[parameter.name] = f"annotation {spelled} is not understood{why}"
             return Anything()
+
+
+def _bounds_in(requires: str) -> dict[str, tuple[int | None, int | None]]:
+    """Return the least and the largest whole number that a parameter may be, None where a condition does not say."""
+    ends: dict[str, tuple[list[int], list[int]]] = {}
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        waiting = [ast.parse(requires.strip() or "True", mode="eval").body]
+        while waiting:
+            part = waiting.pop()
+            waiting += part.values if isinstance(part, ast.BoolOp) and isinstance(part.op, ast.And) else []
+            sides = [part.left, *part.comparators] if isinstance(part, ast.Compare) else []
+            for one, op, other in zip(sides, getattr(part, "ops", ()), sides[1:], strict=False):
+                if isinstance(op, ast.Gt | ast.GtE):
+                    one, op, other = other, ast.LtE(), one
+                match one, op, other:
+                    case ast.Name(id=name), ast.Lt() | ast.LtE(), end:
+                        ends.setdefault(name, ([], []))[1].extend(_whole(end, math.ceil))
+                    case end, ast.Lt() | ast.LtE(), ast.Name(id=name):
+                        ends.setdefault(name, ([], []))[0].extend(_whole(end, math.floor))
+                    case ast.BinOp(left=end, op=ast.Mod(), right=ast.Name(id=name)), ast.Eq(), ast.Constant(value=0):
+                        low, high = ends.setdefault(name, ([], []))  # a divisor
+                        low += [-abs(n) for n in _whole(end, math.floor) if n]
+                        high += [abs(n) for n in _whole(end, math.floor) if n]
+    return {name: (max(low, default=None), min(high, default=None)) for name, (low, high) in ends.items()}
+
+
+def _whole(end: ast.expr, rounded: Callable[[float], int]) -> list[int]:
+    """Return a number that an expression is, none where it is another expression."""
+    try:
+        value = ast.literal_eval(end)
+    except ValueError:
+        return []
+    return [rounded(value)] if isinstance(value, int | float) and math.isfinite(value) else []
 
 
 _LEFT_OUT = Code("...")

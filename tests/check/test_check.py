@@ -188,7 +188,7 @@ def test_all_inputs_of_a_small_domain_are_enough(checked: Check) -> None:
     codes = returning("both(a, b)", "a and b", "a & b")
     status, out = checked('def both(a: bool, b: bool) -> bool:\n    """Tell whether both hold."""\n', codes)
     assert status == 0
-    assert "4 inputs (all that the types allow)" in out
+    assert "4 inputs (all that are allowed)" in out
 
 
 FIRST = 'def first(items: list[int]) -> int:\n    """Return the first item."""\n'
