@@ -25,6 +25,9 @@ _KINDS: Final = words_of("kinds")
 THINGS: Final = words_of("things")
 _EVERY: Final = words_of("every")
 _MODALS: Final = words_of("modals")
+_EXPLAINS: Final = words_of("explains")
+_CASES: Final = words_of("cases")
+_DENYING: Final = words_of("denying")
 _BESIDE = re.compile(r" \( [^()]* \)|\balways\b")
 _PASSIVE = re.compile(r"[a-z]+(?:ed|en)")
 _NOUN = re.compile(r"[PIA]\d+|[A-Z]+")
@@ -45,6 +48,26 @@ def clauses(words: Words) -> Iterator[Words]:
             start = i + (word in ";:().,")
             yield words[i:start]
     yield words[start:]
+
+
+def statements(words: Words) -> Iterator[Words]:
+    """Yield the parts of a sentence that have a subject of their own, and what explains them."""
+    start = 0
+    for i, word in enumerate(words):
+        after = words[i + 2 :] if word == "," and words[i + 1 : i + 2] in (("and",), ("but",)) else words[i + 1 :]
+        is_new = word in (",", "and", "but") and subject_of(after) and not has_value(after[:1], "VQLFZNC")
+        if word in (";", ":", "(", ")", ".") or is_new or (word == "," and {*words[i + 1 : i + 2]} & _EXPLAINS):
+            yield words[start:i]
+            start = i + 1
+    yield words[start:]
+
+
+def is_case(statement: Words) -> bool:
+    """Tell whether a statement says what some of the values are or do, not what is allowed: "negative ones are debts"."""
+    words = statement[1:] if statement[:1] in (("a",), ("an",), ("any",), ("the",)) else statement
+    is_of_some = {*words[:1]} & _CASES and len(words) > 2 and not (has_value(words[1:2]) or words[1] in ("and", "or", ","))
+    is_at_one = {*words[:1]} & {"with", "for", "at", "on"} and (has_value(words[1:2], "VQ") or {*words[1:3]} & _CASES)
+    return bool((is_of_some or is_at_one) and not is_strict(statement) and not {*statement} & _DENYING)
 
 
 def _opens(words: Words) -> bool:

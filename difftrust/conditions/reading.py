@@ -19,9 +19,11 @@ from difftrust.conditions.clauses import (
     clauses,
     has_value,
     is_aside,
+    is_case,
     is_done,
     is_strict,
     limits,
+    statements,
     subject_of,
 )
 from difftrust.conditions.grammar import Guess, Names, Unread, grammar, of_noun, opposite, read
@@ -377,6 +379,8 @@ class _Sentence:
         left = [part for before, part in pairs if part[:1] != ("that",) or before[-1:] != ("means",)]
         left = [part for part in left if not (_is_permission(part) or "ones" in part or _MEANING.match(" ".join(part)))]
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
+            if sure := self._strictly(starts):
+                return sure
             is_but = any(set(part) & {"except", "unless"} for part in left)
             return [*map(Guess, found)] if is_but else [], self._mentioned()
         is_told = (
@@ -399,6 +403,20 @@ class _Sentence:
         if not is_told and (not self.is_loose or any(map(self._says_more, left))):
             return found, self._mentioned() or frozenset(self._shapes)
         return found, None
+
+    def _strictly(self, starts: Sequence[str]) -> tuple[list[str], frozenset[str] | None] | None:
+        """Read each clause that says what has to be alone; None where none is read as a whole."""
+        found, is_left, before = list[str](), False, Words()
+        for clause in statements(self._words):
+            if is_strict(clause) and not is_done(clause):
+                names = self._near(before) if {*clause[:3]} & PRONOUNS else None
+                texts, left = self._cover(clause, starts, names)
+                found += texts if not left else []
+                is_left |= bool(left) or not texts
+            else:
+                is_left |= bool({*clause} & {"except", "unless", "otherwise"}) or self._may_state(clause)
+            before += clause
+        return (found, (self._mentioned() or frozenset(self._shapes)) if is_left else None) if found else None
 
     def _goes_on_about(self, part: Words) -> bool:
         """Tell whether a part of a summary may say more of an argument: "of n words, which are sorted"."""
@@ -739,6 +757,15 @@ def _counted_things(words: Words) -> Iterator[str]:
     for first, before, word in zip(("", "", *words), ("", *words), words, strict=False):
         is_thing = first in _COUNTING and re.fullmatch(r"V\d+", before) and word not in known
         yield "ITEM" if is_thing and (word[-1] == "s" or first == "least") and _UNKNOWN.fullmatch(word) else word
+
+
+def without_cases(words: Words) -> Words:
+    """Leave out statements on some of the values."""
+    for part in statements(words):
+        if part and is_case(part):
+            text, left = " ".join(words), " ".join(part)
+            words = tuple(text.replace(left, "", 1).split())
+    return words
 
 
 def _is_permission(part: Words) -> bool:
