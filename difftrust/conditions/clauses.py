@@ -65,7 +65,9 @@ def statements(words: Words) -> Iterator[Words]:
 def is_case(statement: Words) -> bool:
     """Tell whether a statement says what some of the values are or do, not what is allowed: "negative ones are debts"."""
     words = statement[1:] if statement[:1] in (("a",), ("an",), ("any",), ("the",)) else statement
-    is_of_some = {*words[:1]} & _CASES and len(words) > 2 and not (has_value(words[1:2]) or words[1] in ("and", "or", ","))
+    is_of_some = (
+        {*words[:1]} & _CASES and len(words) > 2 and not (has_value(words[1:2]) or words[1] in ("and", "or", ","))
+    )
     is_at_one = {*words[:1]} & {"with", "for", "at", "on"} and (has_value(words[1:2], "VQ") or {*words[1:3]} & _CASES)
     return bool((is_of_some or is_at_one) and not is_strict(statement) and not {*statement} & _DENYING)
 

@@ -450,6 +450,10 @@ class _Reader:
         owner = owner or self.subject()
         return lambda phrase: self._of_size(phrase, "size")(owner.text, owner.shape)
 
+    def number_of_them(self) -> Aim:
+        owner: Any = self.subject()
+        return self.length(owner) if owner.shape.kind in ("list", "dict") else self.each_of()
+
     def total(self, owner: Any = None) -> Aim:
         owner = owner or self.subject()
         return lambda phrase: phrase(f"sum({_of_values(owner)})", Shape("number"))
@@ -867,10 +871,15 @@ def opposite(condition: str) -> str:
 
 
 def _quantified(text: str, name: str) -> str:
-    """Return a condition on items that is said of all of them, or of any."""
+    """Return a condition on items, and on the items of these, that is said of all of them, or of any."""
     match expression(text or "None"):
-        case ast.Call(func=ast.Name(id="any" | "all"), args=[ast.GeneratorExp(generators=[ast.comprehension()])]):
-            return name + text[3:] if "enumerate" not in text else text
+        case ast.Call(
+            func=ast.Name(id="any" | "all"),
+            args=[ast.GeneratorExp(elt=elt, generators=[ast.comprehension(target=ast.Name(id=one))] as over)],
+        ) if "enumerate" not in text:
+            inner = ast.unparse(elt)
+            inner = _quantified(inner, name) if re.search(rf" in {one}(?:\.values\(\))?\)\)$", inner) else inner
+            return f"{name}({ast.unparse(ast.GeneratorExp(elt=expression(inner), generators=over))})"
     return text
 
 

@@ -138,9 +138,9 @@ def _in_turn(parts: Sequence[Part], parse: _Parse, place: int) -> Ends:
 
 
 def _on(before: Mapping[int, tuple[Any, ...]], part: Part, parse: _Parse) -> Ends:
-    """Return a part behind others."""
+    """Return a part behind others; where two ways lead to one end, that whose first part is longer."""
     found = Ends()
-    for place, parts in before.items():
+    for place, parts in sorted(before.items(), reverse=True):
         for end, more in part(parse, place).items():
             found.setdefault(end, parts + more)
     return found

@@ -142,6 +142,10 @@ _OF_EMPTY = re.compile(
     r"|(?:returns?|gives?|yields?|result is) [^.;:]{1,30} (?:for|if|when|of|on) [^.;:]{0,30}\bempty\b)"
 )
 _FILLED = re.compile(r"(?i)non-?empty|(?:not|never|n't)(?: be)? empty")
+_OF_PARTS = (r"^len\(\w+\) == \d+", r"^all\(\(-?[\d.]+ <=? \w+ <=? -?[\d.]+ for")
+"""Conditions on all of an argument that cannot both be meant of it: each is said of a part."""
+_OF_EACH = re.compile(r"all\(\((?!len\(|a [<>n])")
+"""Said of the items of an argument, not of it: "the diagonal is zero" is not."""
 _NOT_EMPTY = re.compile(r"len\(\w+\) (?:> 0|>= 1)")
 _RESPECTIVE = re.compile(r"\([^()]*\) and [^()]*\([^()]*\)")
 _QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
@@ -395,7 +399,7 @@ class _Sentence:
             left = [part for part in left if not is_done(part)]  # what is done with some of them
         if self._names.group[1:] and _RESPECTIVE.search(self._text):
             return [], self._mentioned()  # "amount (above zero) and rate (not negative)": one of each
-        if len({size for text in found for size in re.findall(r"^len\(\w+\) == \d+", text)}) > 1:
+        if any(len({each for text in found for each in re.findall(form, text)}) > 1 for form in _OF_PARTS):
             return [], self._mentioned()  # "two letters, four digits": one after the other
         if found:  # what stands in brackets explains what was read
             left = [part for part in left if part[:1] != ("(",)]
@@ -408,6 +412,8 @@ class _Sentence:
         """Read each clause that says what has to be alone; None where none is read as a whole."""
         found, is_left, before = list[str](), False, Words()
         for clause in statements(self._words):
+            if {*clause} & {"if", "when", "unless"}:
+                break  # what follows holds in a case
             if is_strict(clause) and not is_done(clause):
                 names = self._near(before) if {*clause[:3]} & PRONOUNS else None
                 texts, left = self._cover(clause, starts, names)
@@ -541,7 +547,8 @@ class _Sentence:
     @property
     def topic(self) -> str:
         """The parameter that "it" means in the next sentence; "" where that may be a result."""
-        near = None if set(self._words) & _OF_RESULTS else self._near(self._words) or self._near(())
+        words = self._words[:3] if self._passage.origin == "field" else self._words
+        near = None if set(words) & _OF_RESULTS else self._near(words) or self._near(())
         return near.subject if near else ""
 
     def leaves_order_open(self) -> bool:
@@ -586,13 +593,15 @@ class _Sentence:
         is_of_one = {*words} & {"first", "last"} and any(pair in OF_THEM for pair in pairwise(words))
         if "ones" in words or words[:1] == ("code",) or is_of_one:
             return None  # "northern ones positive": some of them; "`net` is positive": a part of it
-        words = words[:-1] if words[-1:] == ("each",) else words
+        words, is_part = words[:-1] if words[-1:] == ("each",) else words, False
         if self._names.group[1:] and words[:1] in (("each",), ("all",), ("both",)) and words[1:2] != ("of",):
             words = words[1:]
         if names.subject:
             shape = self._shapes[names.subject]
             if shape.kind == "number" and not self.is_first and words[1:2] == ("be",) and _PLURAL.fullmatch(words[0]):
                 return None  # "blueshifts are negative": some of them
+            is_strange = _UNKNOWN.fullmatch(" ".join(words[1:2])) and words[1] not in grammar()[0].words
+            is_part = not self.is_first and words[0] == "the" and is_strange and words[1][-1] != "s"
             words = _plain_nouns(words, shape)
         known, words = grammar()[0].words, tuple(w for w in words if w != "always")
         nouns = {w: f"U{i}" for i, w in enumerate(words) if w not in known and _UNKNOWN.fullmatch(w)}
@@ -608,9 +617,10 @@ class _Sentence:
             names = self._near(self._words) or names
         for start in starts:
             try:
-                return read(Tokens(words, {**self._tokens.values, **values}), start, names)
+                text = read(Tokens(words, {**self._tokens.values, **values}), start, names)
             except Unread:
                 continue
+            return None if is_part and _OF_EACH.match(text) else text
         is_start = "field" in starts and self.is_first and words[:1] == self._words[:1]
         begins = next((i for i, word in enumerate(words) if i and word in _BEGINS), 0) if is_start else 0
         if begins and all(w in _NEUTRAL or (w not in known | _MEASURED and w.islower()) for w in self._words[:begins]):
