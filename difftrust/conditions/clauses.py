@@ -63,7 +63,7 @@ def statements(words: Words) -> Iterator[Words]:
 
 
 def is_case(statement: Words) -> bool:
-    """Tell whether a statement says what some of the values are or do, not what is allowed: "negative ones are debts"."""
+    """Tell whether a statement says what some values are, not what is allowed: "negative amounts are debts"."""
     words = statement[1:] if statement[:1] in (("a",), ("an",), ("any",), ("the",)) else statement
     is_of_some = (
         {*words[:1]} & _CASES and len(words) > 2 and not (has_value(words[1:2]) or words[1] in ("and", "or", ","))

@@ -600,8 +600,9 @@ class _Sentence:
             shape = self._shapes[names.subject]
             if shape.kind == "number" and not self.is_first and words[1:2] == ("be",) and _PLURAL.fullmatch(words[0]):
                 return None  # "blueshifts are negative": some of them
-            is_strange = _UNKNOWN.fullmatch(" ".join(words[1:2])) and words[1] not in grammar()[0].words
-            is_part = not self.is_first and words[0] == "the" and is_strange and words[1][-1] != "s"
+            noun = " ".join(words[1:2])
+            is_strange = _UNKNOWN.fullmatch(noun) is not None and noun not in grammar()[0].words and noun[-1] != "s"
+            is_part = not self.is_first and words[0] == "the" and is_strange
             words = _plain_nouns(words, shape)
         known, words = grammar()[0].words, tuple(w for w in words if w != "always")
         nouns = {w: f"U{i}" for i, w in enumerate(words) if w not in known and _UNKNOWN.fullmatch(w)}
