@@ -399,7 +399,9 @@ class _Sentence:
             left = [part for part in left if not is_done(part)]  # what is done with some of them
         if self._names.group[1:] and _RESPECTIVE.search(self._text):
             return [], self._mentioned()  # "amount (above zero) and rate (not negative)": one of each
-        if any(len({each for text in found for each in re.findall(form, text)}) > 1 for form in _OF_PARTS):
+        n_ranges = len(_RANGE.findall(" ".join(self._words)))
+        parts = [{each for text in found for each in re.findall(form, text)} for form in _OF_PARTS]
+        if any(len(each) > 1 for each in parts) or (parts[1] and n_ranges > 1):
             return [], self._mentioned()  # "two letters, four digits": one after the other
         if found:  # what stands in brackets explains what was read
             left = [part for part in left if part[:1] != ("(",)]

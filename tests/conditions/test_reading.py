@@ -182,6 +182,27 @@ READ = [
         "d must be unique.",
         "all((a not in list(d.values())[:i] for i, a in enumerate(list(d.values()))))",
     ),
+    (
+        "s: str",
+        "Args:\n    s: The code, in capital letters and digits only.",
+        "all((c.isupper() or c in '0123456789' for c in s))",
+    ),
+    ("s: str", "Args:\n    s: Bases, consisting of the letters A, C or G.", "all((c in ('A', 'C', 'G') for c in s))"),
+    (
+        "d: dict[str, dict[str, int]]",
+        "Prices may not be negative.",
+        "all((all((y >= 0 for y in x.values())) for x in d.values()))",
+    ),
+    ("xs: list[int]", "Args:\n    xs: Non-negative numbers including zero.", "all((x >= 0 for x in xs))"),
+    ("xs: list[int]", "Args:\n    xs: Weights. Their number must be odd.", "len(xs) % 2 == 1"),
+    ("s: str, n: int", "Args:\n    n: Share of the s. It lies between 0 and 9.", "0 <= n <= 9"),
+    ("n: int", "n must be positive, and since carts are full it is easy to cut.", "n > 0"),
+    ("n: int", "The n can't be negative - it's a number of boxes, only.", "n >= 0"),
+    (
+        "xs: list[str]",
+        "Labels must be unique; if one is missing, skip it.",
+        "all((a not in xs[:i] for i, a in enumerate(xs)))",
+    ),
 ]
 
 
@@ -221,6 +242,10 @@ SILENT = [
     ("xs: list[int]", "Sort xs. Either way, xs itself is left as it is."),
     ("s: str, width: int", "Pad s. When width is not specified, 80 is taken."),
     ("s: str", "Is it a good password? Passwords have at least 8 characters and contain a digit."),
+    ("n: int", "Args:\n    n: The amount, negative for debts."),
+    ("xs: list[int]", "Negative entries are debts and reduce the total."),
+    ("xs: list[int]", "Sum. Repeated numbers count once each."),
+    ("xs: list[int], k: int", "Cut xs. With 1 you get a copy."),
 ]
 
 
@@ -253,6 +278,9 @@ UNREAD = [
     ("w: int, h: int", "Slope.\n\nReturns:\n    The angle, accurate to three decimals.", {"w", "h"}),
     ("xs: list[int]", "The most frequent. Which of several it is, is not specified.", {"xs"}),
     ("pages: int", "Choose a tray. The printer takes jobs of 1 to 99 pages.", {"pages"}),
+    ("xs: list[list[int]]", "Args:\n    xs: Distances. The diagonal has to be zero.", {"xs"}),
+    ("xs: list[str]", "Args:\n    xs: Stops. The search is binary.", {"xs"}),
+    ("at: tuple[int, int]", "Args:\n    at: Where. Rows go from 0 to 7, files from 1 to 8.", {"at"}),
 ]
 
 
