@@ -179,7 +179,7 @@ class _Reader:
             return _put(meaning, of)
         if shape.kind == "list" and kind not in ("keys", "rows"):
             return self._all(of, partial(self._relation, kind, meaning), shape.items)
-        if shape.kind == "dict" and kind in ("number", "order", "text") and shape.value:
+        if shape.kind == "dict" and kind in ("number", "order", "text") and shape.value and not shape.fields:
             return self._all(f"{of}.values()", partial(self._relation, kind, meaning), shape.value)
         raise Unread(f"{kind} of {shape.kind}")
 

@@ -20,6 +20,9 @@ _PARTS = re.compile(r"[(\[][A-Za-z_]\w*(?:, ?[A-Za-z_]\w*)+[)\]]")
 """Names of the parts of a tuple, "(start, end)"."""
 _PAIRS = re.compile(r"\b[Pp]airs? of (?:an? |the )?([a-z_]+)(?: [a-z]+)? and (?:an? |the )?([a-z_]+)")
 """The same in words, "pairs of start and end"."""
+_QUOTED = r"(?:``\w+``|`\w+`|'\w+'|\"\w+\")"
+_KEYS = re.compile(rf"\b(?:keys?|fields?) ((?:{_QUOTED}(?:,? and |, )?)+)")
+"""Names of the keys of a record, 'the keys "start" and "end"'."""
 _KIND: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
 
@@ -65,11 +68,14 @@ def records_in(shape: Shape, of: str) -> Iterator[tuple[str, Shape]]:
 
 
 def named_parts(shape: Shape, docstring: str, others: Collection[str]) -> Shape:
-    """Return a shape whose tuples have the names of their parts, "(start, end)", where a docstring has them.
+    """Return a shape whose tuples and dicts have the names of their parts, "(start, end)", where a docstring has them.
 
     ``others``: the parameters, which are no parts.
     """
-    if shape.item is not None and shape.item.fields:
+    if shape.kind == "dict" and (shape.item or Shape()).kind in ("text", "any") and (match := _KEYS.search(docstring)):
+        kept = [name for name in re.findall(r"\w+", re.sub(r"\band\b", "", match[1])) if name not in others]
+        return replace(shape, fields=tuple(Field(name, f"[{name!r}]", shape.value or Shape()) for name in kept))
+    if shape.item is not None and (shape.item.fields or shape.item.kind == "dict"):
         shape = replace(shape, item=named_parts(shape.item, docstring, others))
     if any(each.name for each in shape.fields):
         return shape
