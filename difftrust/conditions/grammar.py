@@ -104,7 +104,7 @@ class _Reader:
         self._values, self._names = tokens.values, names
         records = (record for shape in names.shapes.values() for _, record in records_in(shape, ""))
         self._fields = {each.name for record in records for each in record.fields}
-        self.guesses = False
+        self.guesses = self._compares_it = False
         """Whether a noun that names no parameter was taken for one."""
 
     def meaning(self, node: Node) -> Any:
@@ -140,7 +140,7 @@ class _Reader:
             if meaning.count("len(") > 1:
                 raise Unread("as long as what")
             return _put(meaning.replace("len(_)", "_"), of)
-        if "sorted(_" in meaning and len(shape.items.fields) > 1:
+        if "sorted(_" in meaning and (len(shape.items.fields) > 1 or (kind == "times" and shape.items.kind == "list")):
             raise Unread("the order of records")
         if meaning == "_ is None" and not shape.may_be_none:
             raise Unread("none of them")
@@ -150,7 +150,7 @@ class _Reader:
             meaning = f"{several[1]}{' not' * meaning.startswith('not')} in _"
         if "sum(_)" in meaning and of in _VARIABLES:
             raise Unread("sum of one of several")
-        if kind == "times" and shape.items.kind == "number" and not _TIMES.search(of):
+        if kind == "times" and shape.items.kind in ("number", "text") and not _TIMES.search(of):
             return ""  # when each was measured
         if kind == "row" and shape.kind == "dict" and shape.value and shape.value.kind == "list":
             return self._all(f"{of}.values()", partial(self._relation, kind, meaning), shape.value)
@@ -325,6 +325,17 @@ class _Reader:
 
     # Values.
 
+    def number_in(self, *parts: str) -> str:
+        if self._names.shapes[parts[-1]].kind not in ("list", "dict"):
+            raise Unread(f"so many in {parts[-1]}")
+        return self.length_value(parts[-1])
+
+    def it_value(self) -> str:
+        if self._names.shapes.get(self._names.subject, Shape()).kind not in ("number", "moment"):
+            raise Unread("it")
+        self._compares_it = True
+        return self._names.subject
+
     def length_value(self, *parts: str) -> str:
         shape = self._names.shapes.get(parts[-1])
         return parts[-1] if shape is not None and shape.kind == "number" else f"len({parts[-1]})"
@@ -410,8 +421,10 @@ class _Reader:
         return self._each(self.whole(name))
 
     def each_of(self, *parts: Any) -> Aim:
-        owner = parts[-1] if callable(parts[-1]) else self.subject()
-        return self._each(owner)
+        named = [] if any(map(callable, parts)) or self._names.subject else self._named()
+        if named[1:]:
+            return self.several(*named)
+        return self._each(parts[-1] if any(map(callable, parts)) else self.whole(*named) if named else self.subject())
 
     def _each(self, aim: Any) -> Aim:
         if aim.shape.kind == "dict":
@@ -447,8 +460,14 @@ class _Reader:
         owner: Any = next(filter(callable, parts), None)
         if owner is None and not self._names.subject:
             return lambda phrase: self._given(self._of_size(phrase, "items"), 1)
-        owner = owner or self.subject()
-        return lambda phrase: self._of_size(phrase, "size")(owner.text, owner.shape)
+        whole: Any = owner or self.subject()
+
+        def said(phrase: Phrase) -> str:
+            if self._compares_it and owner is None:
+                return self._given(self._of_size(phrase, "items"), 1)  # "the size, of which their number is a multiple"
+            return self._of_size(phrase, "size")(whole.text, whole.shape)
+
+        return said
 
     def number_of_them(self) -> Aim:
         owner: Any = self.subject()
@@ -457,6 +476,32 @@ class _Reader:
     def total(self, owner: Any = None) -> Aim:
         owner = owner or self.subject()
         return lambda phrase: phrase(f"sum({_of_values(owner)})", Shape("number"))
+
+    def total_of(self, name: str) -> Aim:
+        return self.total(self.whole(name))
+
+    def all_but_first(self, *parts: str) -> Aim:
+        return self._but(parts, "[1:]")
+
+    def all_but_last(self, *parts: str) -> Aim:
+        return self._but(parts, "[:-1]")
+
+    def _but(self, parts: Sequence[str], access: str) -> Aim:
+        name = next(part for part in parts if part in self._names.shapes)
+        shape = self._names.shapes[name]
+        if shape.kind != "list" or parts[-1] not in (name, "1"):
+            raise Unread(f"all but some of {name}")
+        return self._each(self._aim(name + access, shape))
+
+    def size_of(self, *parts: Any) -> str:
+        *_, phrase, name = parts
+        shape = self._names.shapes[name]
+        if shape.kind not in ("number", "list") or shape.items.kind == "list":
+            raise Unread(f"so many {name}")
+        return self.amount_of(phrase, name)
+
+    def handled(self, *parts: Any) -> str:
+        return self.phrased(parts[-1])
 
     def subject(self) -> Aim:
         if not self._names.subject:
@@ -601,12 +646,21 @@ class _Reader:
         """Say that something does not hold of all items: "the weights must not all be zero"."""
         return ast.unparse(negated(expression(self._each(aim)(parts[-1]))))
 
+    def not_all_phrased(self, *parts: Any) -> str:
+        return self.not_all(self.subject(), *parts)
+
     def not_both(self, *parts: Any) -> str:
         """Say that something does not hold of all parameters: "two integers that are not both zero"."""
         named = [part for part in parts if part in self._names.shapes] or self._of_kind(str(parts[1]))
         if len(named) < 2 or (parts[0].isdigit() and len(named) != int(parts[0])):
             raise Unread("of whom")
         return _joined("or", [opposite(parts[-1](name, self._names.shapes[name])) for name in named])
+
+    def keyed_of_each(self, *parts: Any) -> str:
+        found = [n for n, shape in self._names.shapes.items() if shape.kind == "list" and shape.items.kind == "dict"]
+        if len(found) != 1:
+            raise Unread("each of what")
+        return self.each_item(found[0])(parts[-1])
 
     def keyed_of(self, *parts: Any) -> str:
         """Say which keys the one dict has, whatever it is called: "the record has the keys 'a' and 'b'"."""
@@ -665,6 +719,12 @@ class _Reader:
     def none_twice(self, *_: Any) -> str:
         return self._given(partial(self._relation, "row", _DISTINCT), 1)
 
+    def none_inside(self, of: str) -> str:
+        aim: Any = self.whole(of) if of in self._names.shapes else self.by_kind(of)
+        if aim.shape.kind != "list":
+            raise Unread("inside what")
+        return f"None not in {aim.text}"
+
     def distinct_names(self, *_: Any) -> str:
         return self.phrased(partial(self._relation, "row", _DISTINCT))
 
@@ -704,6 +764,8 @@ class _Reader:
 
     def _named(self) -> list[str]:
         found = [text for key, text in self._values.items() if key[0] == "P"]
+        if not found and len(shapes := self._names.shapes) == 2 and all(s.kind == "list" for s in shapes.values()):
+            return list(shapes)
         if not found:
             raise Unread("of whom")
         return found

@@ -62,7 +62,9 @@ _NEUTRAL: Final = {"the", "a", "an", "of", "and", "lower", "upper", "first", "la
 _VALUES = re.compile(r"V\d+(?: ,| or| and| V\d+)+")
 _PLURAL = re.compile(r"[a-z-]{3,}s")
 _PERMITS: Final = words_of("permits")
-_ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted")
+_ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted", "possible")
+_NEED_NOT = re.compile(r"\bneed (?:not|no(?= [a-z]))\b|\bnot (?:have|need) to\b|\bnot necessarily\b")
+"""What is not required is permitted."""
 _DENIES: Final = words_of("denies")
 _RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) [VP]\d+")
 _ORDERS = re.compile(
@@ -99,6 +101,7 @@ _TIME = re.compile(rf"(?<![\w.-])(\d+(?:,\d{{3}})*(?:\.\d+)?) ({'|'.join(_UNITS)
 _MEANING = re.compile(
     r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |(?:[VQ]\d+|zero|none) "
     r"(?:mean|make|give|stand|turn|switche|select|denote|stop|keep|leave|disable|enable|show)s\b"
+    r"|(?:zero|negative|positive)(?: or (?:zero|negative|positive))? (?:means|if|when) "
     r"|[VQ]\d+ (?:be|mean) [VQ]\d+(?: \w+)?\W*$)"
 )
 """What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
@@ -136,6 +139,8 @@ _ELSE = re.compile(
 _REFUSES = re.compile(
     r"(?i)rais|error|exception|not allowed|rejected|refused|invalid|undefined|forbidden|not supported"
 )
+_REASON = re.compile(r"([^,;.:()]+), (?:so|hence|thus|therefore) (?!that\b)(?=\w)([^;]+)$")
+"""A reason, and what follows of it."""
 _OF_EMPTY = re.compile(
     r"(?i)(?<!non-)(?<!not )\b(?:(?:for|if|when|with|of|on|given)\b[^.;:]{0,40}\bempty\b"
     r"[^.;:]*\b(?:return|result|is|gives?|0|none)"
@@ -330,6 +335,7 @@ class _Sentence:
         if passage.origin in ("field", "type"):
             plain = re.sub(r",? or None (?:if|when|where|for|to)\b[^,;.]*", "", plain)
             plain = _in_own_unit(plain, passage)
+        plain = _without_reason(plain, list(shapes))
         if passage.origin == "raises":
             plain = _ON_ERROR.sub("if ", plain)
         fields = {f.name for each in shapes.values() for _, one in records_in(each, "") for f in one.fields}
@@ -340,6 +346,8 @@ class _Sentence:
         self._judges = bool(judging) and (text in judging or is_of_judged)
         """Whether it may say what is valid rather than what is allowed: its parameters are those that are judged."""
         self._words = Words(_counted_things(self._tokens.words))
+        if is_field and shapes[passage.subject].kind == "number":
+            self._words = tuple("arranged" if word == "sorted" else word for word in self._words)
         if passage.origin == "field":
             self._words = self._without_modifiers(self._words)
 
@@ -381,6 +389,8 @@ class _Sentence:
         found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
         pairs = zip([(), *left], left, strict=False)
         left = [part for before, part in pairs if part[:1] != ("that",) or before[-1:] != ("means",)]
+        cases = [s for s in statements(self._words) if is_case(s) and {*s} & (STATIVE | {"you", "we", "it"})]
+        left = [part for part in left if not any(" ".join(_trimmed(part)) in " ".join(case) for case in cases)]
         left = [part for part in left if not (_is_permission(part) or "ones" in part or _MEANING.match(" ".join(part)))]
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             if sure := self._strictly(starts):
@@ -490,6 +500,10 @@ class _Sentence:
         """Tell whether a clause states something of an argument."""
         if _ORDERS.search(" ".join(clause)):
             return True
+        if {*clause[:1]} & {"pass", "give", "supply", "provide"} and clause[1:3] == ("at", "least"):
+            return not self._judges
+        if clause[:1] == ("only",) and {*clause} & _PERMITS and {*clause} & _CHARACTERS:
+            return not self._judges
         subject = subject_of(clause) or (clause[:1] if {*clause[:1]} & {"undefined-for", "only"} else ())
         if not subject and len(clause) > 2 and has_value(clause[:1], "P") and {*clause[1:3]} & (_MEASURES | {":"}):
             return not self._judges and not {*clause} & _OF_RESULTS
@@ -644,7 +658,8 @@ class _Sentence:
                 is_rest = bool(left and part) and words[cuts[at]] in (",", "and") and _is_of_list(part, left[-1])
                 one_of = words[max(0, cuts[at] - 2) : cuts[at] + 1]
                 is_of_which = one_of[1:] == ("of", "which") and has_value(one_of[:1], "V")
-                near = names or (self._near(words[: cuts[at] + 1]) if at and {*part} & {"its", "their"} else None)
+                is_of_it = at and ({*part} & {"its", "their"} or part[-1:] == ("it",))
+                near = names or (self._near(words[: cuts[at] + 1]) if is_of_it else None)
                 is_cut = _VALUES.fullmatch(" ".join(part)) and has_value(words[cuts[end] + 1 : cuts[end] + 2], "V")
                 is_none = is_cut or goes_on or is_aside or is_rest or is_of_which
                 text = "" if not part else None if is_none else self._attempt(part, starts, near)
@@ -736,6 +751,20 @@ class _Sentence:
         return None if has_limits else ""
 
 
+def _without_reason(text: str, names: Sequence[str]) -> str:
+    """Leave out what explains what has to be and names no argument: "a week has seven days, so n must be at most 7"."""
+    match = _REASON.match(text)
+    if match is None or names == []:
+        return text
+    reason, rest = tokens_of(match[1], names).words, tokens_of(match[2], names).words
+    is_of_argument = has_value(reason, "PIAKCQLFZN") or {*reason[:1]} & (PRONOUNS | _EACH | _DENIES | {"there", "both"})
+    is_of_kind = reason[:1] not in (("a",), ("an",)) and any(map(str.isupper, reason[:3]))
+    is_nothing = reason[:3] == ("there", "be", "no") and "nothing" in reason
+    is_meant = is_strict(rest) or {*rest} & {"need"} or rest[:1] == ("pass",)
+    is_told = (is_of_argument and not is_nothing) or is_of_kind or is_strict(reason)
+    return match[2] if is_meant and not is_told else text
+
+
 def _is_aside(part: Words, before: Words, *, is_prose: bool) -> bool:
     """Tell whether a part is values alone, in the middle of a sentence that does not lead to them."""
     if not part or any(word.isalpha() and len(word) > 1 for word in part):
@@ -784,7 +813,7 @@ def without_cases(words: Words) -> Words:
 def _is_permission(part: Words) -> bool:
     """Tell whether words say what may be and need not: "a number may occur more than once"."""
     is_accepted = (part[-2:-1] == ("be",) and part[-1] in _ACCEPTED) or "possibly" in part
-    is_accepted |= ("need", "not") in pairwise(part)
+    part = tuple(_NEED_NOT.sub("may", " ".join(part)).split())
     if {*part} & {"rest", "remaining"}:
         return False  # "the rest may be digits"
     return bool(is_accepted or {*part} & _PERMITS) and not {*part} & _DENIES
@@ -799,6 +828,7 @@ def _plain_nouns(words: Words, shape: Shape) -> Words:
     """Return the words of a field, nouns that only name its parameter as one: "probability", "number of samples"."""
     known = grammar()[0].words
     nouns = {w for w in words if w.isalpha() and _UNKNOWN.fullmatch(w) and w not in known and w not in _NO_NOUNS}
+    nouns |= {"factor"} if "factor" in words and ("factor", "of") not in pairwise(words) else set()
     text = " ".join(f"_{w}" if w in nouns else w for w in words)
     text = re.sub(rf"\b({'|'.join(_QUALITIES)}) _\w+", r"\1 INPUT", text)
     text = re.sub(r"(?<=\b[A-Z]{4}) of(?: the| a| an)?(?: _\w+)+", "", text)
@@ -816,7 +846,7 @@ def _trimmed(words: Words) -> Words:
     ends = _BARE | {"and", "but", "that", "which", "where", "it"}
     while words and words[0] in ends | {"assume", "require", "ensure", "note", "such"} and words[0] not in ("(",):
         words = words[1:]
-    while words and words[-1] in ends - {")"}:
+    while words and words[-1] in ends - {")", "it"}:
         words = words[:-1]
     if words and words[0] == "(" and ")" not in words and "]" not in words:
         return _trimmed(words[1:])

@@ -24,7 +24,31 @@ def reading(signature: str, docstring: str) -> Reading:
 STAYS = "all((len(x.guest) > 0 for x in xs)) and all((x.nights > 0 for x in xs))"
 NIGHTS = "list([x.nights for x in xs])"
 TWO_DOTS = "all((any((c != '.' for c in s[i:i + 2])) for i in range(len(s) - 2 + 1)))"
+NO_HYPHENS = "all((c != '-' for c in s[:1])) and all((c != '-' for c in s[-1:]))"
 READ = [
+    ("n: int", "n must be a power of 3.", "n in [3 ** power for power in range(60)]"),
+    ("xs: list[float]", "The xs must sum to exactly 5.", "math.isclose(sum(xs), 5)"),
+    ("s: str", "s must not start or end with a hyphen.", NO_HYPHENS),
+    ("xs: list[int]", "Args:\n    xs: Must contain at least three distinct numbers.", "len(set(xs)) >= 3"),
+    ("xs: list", "None among the xs is not allowed.", "None not in xs"),
+    ("s: str", "Read it. Only digits may appear.", "all((c in '0123456789' for c in s))"),
+    ("xs: list[int]", "Add them. Pass at least four items.", "len(xs) >= 4"),
+    ("boats: list[str]", "Sail. A fleet must have at least two boats.", "len(boats) >= 2"),
+    (
+        "xs: list[dict]",
+        "Add them. Each row must have the keys 'a' and 'b'.",
+        "all((set(('a', 'b')) <= set(x) for x in xs))",
+    ),
+    ("xs: list[int]", "Args:\n    xs: Must not all be zero.", "any((x != 0 for x in xs))"),
+    ("xs: list[int]", "Args:\n    xs: Height and depth, both positive.", "all((x > 0 for x in xs))"),
+    ("xs: list[str]", "Args:\n    xs: All names must differ.", "all((a not in xs[:i] for i, a in enumerate(xs)))"),
+    ("n: int", "Args:\n    n: Copies; the press only accepts 2, 4 or 8.", "n in (2, 4, 8)"),
+    ("xs: list[int]", "All xs except the first one must be positive.", "all((x > 0 for x in xs[1:]))"),
+    ("xs: list[int], top: int", "Args:\n    top: xs together must not exceed it.", "sum(xs) <= top"),
+    ("xs: list[int], k: int", "k must not exceed the number of entries in xs.", "k <= len(xs)"),
+    ("xs: list[int]", "Args:\n    xs: Ages. They must rise strictly.", "all((a < b for a, b in zip(xs, xs[1:])))"),
+    ("n: int", "Args:\n    n: Values below 3 raise a ValueError.", "n >= 3"),
+    ("xs: list[int]", "Args:\n    xs: Zero is fine, a negative one is not.", "all((x >= 0 for x in xs))"),
     ("xs: list[int]", "xs is expected to be sorted.", "list(xs) == sorted(xs)"),
     ("xs: list[list[int]]", "Rotate a rectangular grid.", "all((len(row) == len(xs[0]) for row in xs))"),
     ("s: str", "Parse a time given as HH:MM.", "re.fullmatch('(?:[01]\\\\d|2[0-3]):[0-5]\\\\d', s) is not None"),
@@ -226,6 +250,8 @@ SILENT = [
     ("fee: int", "Parking fee. Longer ones cost 200 an hour since the fee, at most 1500."),
     ("xs: list[int]", "Cut xs into groups. The middle of a group with an odd number of items is left."),
     ("n: int", "Return a positive integer."),
+    ("xs: list[int]", "Add them. The xs need not be sorted."),
+    ("xs: list[str]", "Args:\n    xs: The names, oldest first."),
     ("i, j", "Return the entry i-j of the table, an atom."),
     ("n: int", "Return 0 for a negative n."),
     ("xs: list[int]", "Return the sorted numbers; the result is sorted."),
