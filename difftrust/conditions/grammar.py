@@ -136,8 +136,9 @@ class _Reader:
         fits = _FITS[kind]
         if set(re.findall(r"\w+", of)) & set(re.findall(r"\w+", meaning)) & self._names.shapes.keys():
             raise Unread("compared with itself")
+        compared_with = [self._names.shapes[n] for n in re.findall(r"\w+", meaning) if n in self._names.shapes]
         if kind == "longer" and shape.kind == "number":
-            if meaning.count("len(") > 1:
+            if any(other.fields for other in compared_with):
                 raise Unread("as long as what")
             return _put(meaning.replace("len(_)", "_"), of)
         if "sorted(_" in meaning and (len(shape.items.fields) > 1 or (kind == "times" and shape.items.kind == "list")):
@@ -162,7 +163,9 @@ class _Reader:
             raise Unread("a number for a text")
         if shape.kind == "number" and " in ('" in meaning:
             raise Unread("texts of numbers")
-        compared = {self._names.shapes[n].kind for n in re.findall(r"\w+", meaning) if n in self._names.shapes}
+        compared = {other.kind for other in compared_with}
+        if kind == "order" and shape.kind == "number" and compared & _FITS["size"] and not re.search(r"[(\[]", meaning):
+            raise Unread("a number and a list")
         if kind == "order" and shape.kind == "text" and compared == {"text"}:
             return _put(meaning, of)  # dates as texts
         if shape.kind in fits and not (kind == "rows" and shape.items.kind not in ("list", "any", "text")):
@@ -295,6 +298,9 @@ class _Reader:
     def some_items(self, inner: Phrase) -> Phrase:
         return lambda of, shape: self._all(of, inner, _listed(shape).items, "any")
 
+    def some_said(self, phrase: Phrase, *_: Any) -> Phrase:
+        return self.some_items(phrase)
+
     def no_items(self, *inner: Phrase) -> Phrase:
         return self.denies(self.some_items(inner[-1]))
 
@@ -345,9 +351,40 @@ class _Reader:
 
     def only_size(self, *_: Any) -> str:
         sized = [name for noun in ("LIST", "DICT") for name in of_noun(self._names.shapes, noun)]
+        sized = sized or [name for name in of_noun(self._names.shapes, "TEXT") if name != self._names.subject]
         if len(sized) != 1:
             raise Unread("the length of what")
         return f"len({sized[0]})"
+
+    def piece(self, *parts: str) -> tuple[int, str]:
+        """Return how many characters stand in a row, and what holds of each."""
+        return int(parts[0]) if len(parts) > 1 else 1, parts[-1]
+
+    def quoted(self, text: str) -> tuple[int, str]:
+        if len(ast.literal_eval(text)) != 1:
+            raise Unread("several characters")
+        return 1, f"c == {text}"
+
+    def in_turn(self, *pieces: tuple[int, str], is_last_optional: bool = False) -> Phrase:
+        said, at = list[str](), 0
+        for n, chars in pieces:
+            said.append(f"all(({chars} for c in _[{at}:{at + n}]))")
+            at += n
+        size = f"len(_) in ({at - pieces[-1][0]}, {at})" if is_last_optional else f"len(_) == {at}"
+        return partial(self._relation, "text", " and ".join([size, *said]))
+
+    def perhaps_in_turn(self, *pieces: tuple[int, str]) -> Phrase:
+        return self.in_turn(*pieces, is_last_optional=True)
+
+    def the_one(self) -> str:
+        """Return the one parameter that has items or is a text, "longer than the list", beside the subject."""
+        sized = [n for n, each in self._names.shapes.items() if each.kind in ("list", "dict", "text")]
+        if len(sized) != 1 or sized[0] == self._names.subject:
+            raise Unread("which one")
+        return sized[0]
+
+    def chars_value(self) -> str:
+        return f"len({self._of_kind('CHAR')[0]})" if len(self._of_kind("CHAR")) == 1 else self.only_size()
 
     def members(self, *values: str) -> str:
         return values[0] if values[0].startswith("(") else f"({', '.join(values)},)"
@@ -698,8 +735,21 @@ class _Reader:
         denied = [self.denies(phrase) for phrase in phrases]
         return _joined("and", [(aim if names[1:] else self._each(aim))(phrase) for aim in aims for phrase in denied])
 
-    def no_item(self, name: str, phrase: Phrase) -> str:
-        return self.each_item(name)(self.denies(phrase))
+    def no_item(self, name: str, *phrases: Phrase) -> str:
+        return _joined("and", [self.each_item(name)(self.denies(phrase)) for phrase in phrases])
+
+    def one_of_kind(self, *kind: Any) -> Aim:
+        """Aim at any of the two parameters of a kind: "if either list is empty"."""
+        names = self._of_kind(str(kind[-1])) if not self._names.subject else []
+        if len(names) != 2:
+            raise Unread("either")
+        return lambda phrase: _joined("or", [self.whole(name)(phrase) for name in names])
+
+    def all_numbers(self, *parts: Any) -> str:
+        return self.by_kind("INPUT")(parts[-1])
+
+    def any_said(self, aim: Aim, *phrases: Phrase) -> str:
+        return _joined("or", [aim(phrase) for phrase in phrases])
 
     def bare_not(self, *parts: Any) -> str:
         name = next(p for p in parts if not callable(p))
@@ -928,6 +978,9 @@ def of_noun(shapes: Mapping[str, Shape], noun: str, *, items: bool = False) -> l
 
 def opposite(condition: str) -> str:
     """Return what is denied of a value; of a list whose items were meant, of each of them."""
+    node = expression(condition)
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+        return _joined("and", [opposite(ast.unparse(each)) for each in node.values])
     is_of_items = re.match(rf"all\(\(.* for (?:{'|'.join(_VARIABLES)}) in [\w.()]+\)\)$", condition)
     return ast.unparse(negated(expression(_quantified(condition, "any") if is_of_items else condition)))
 

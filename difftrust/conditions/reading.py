@@ -69,6 +69,8 @@ _DENIES: Final = words_of("denies")
 _RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) [VP]\d+")
 _ORDERS = re.compile(
     r"^an? [a-z-]+ have (?:at least|at most|V\d+ or more) |\bhave (?:.* )?V\d+ [PI]\d+"
+    r"|^(?:there be )?(?:exactly )?V\d+ I\d+ (?:for|per) (?:(?:each|every) )?I\d+$"
+    r"|\b(?:less|fewer|more) P\d+ than (?:the )?(?:[PI]\d+|CHAR)"
     r"|[PK]\d+ (?:before|after) (?:it|they) [PK]\d+"
     r"|^(?!.*\b(?:for|from|by|if)\b)(?:[a-z-]+ ){2,4}(?:[a-z]+ of )?"
     r"(?:(?:no \w+ than|at (?:least|most)|up to|V\d+ to|between V\d+ and) (?:.* )?V\d+|V\d+ or \w+) [PI]\d+(?: ,|$)"
@@ -504,7 +506,9 @@ class _Sentence:
             return not self._judges
         if clause[:1] == ("only",) and {*clause} & _PERMITS and {*clause} & _CHARACTERS:
             return not self._judges
-        subject = subject_of(clause) or (clause[:1] if {*clause[:1]} & {"undefined-for", "only"} else ())
+        subject = subject_of(clause) or (
+            clause[:1] if {*clause[:1]} & {"undefined-for", "only"} or clause[-2:] == ("not", "allowed") else ()
+        )
         if not subject and len(clause) > 2 and has_value(clause[:1], "P") and {*clause[1:3]} & (_MEASURES | {":"}):
             return not self._judges and not {*clause} & _OF_RESULTS
         said = {*subject}
@@ -777,7 +781,7 @@ def _is_aside(part: Words, before: Words, *, is_prose: bool) -> bool:
 
 def _is_of_list(part: Words, before: Words) -> bool:
     """Tell whether a part goes on with a list whose beginning is not read: "some digits, a point and two digits"."""
-    is_of_characters = {*part} & _CHARACTERS and ({*before} & _CHARACTERS or "then" in part)
+    is_of_characters = {*part} & _CHARACTERS and ({*before} & _CHARACTERS or has_value(before, "Q") or "then" in part)
     return part[-1:] == ("only",) or bool(is_of_characters)
 
 
