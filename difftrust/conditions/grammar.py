@@ -331,11 +331,6 @@ class _Reader:
 
     # Values.
 
-    def number_in(self, *parts: str) -> str:
-        if self._names.shapes[parts[-1]].kind not in ("list", "dict"):
-            raise Unread(f"so many in {parts[-1]}")
-        return self.length_value(parts[-1])
-
     def it_value(self) -> str:
         if self._names.shapes.get(self._names.subject, Shape()).kind not in ("number", "moment"):
             raise Unread("it")
@@ -426,7 +421,7 @@ class _Reader:
     def kind(self, *word: str) -> str:
         return str(word[-1])
 
-    noun = unit = kind
+    noun = unit = last = kind
 
     def by_kind(self, kind: str) -> Aim:
         own = self._names.shapes.get(self._names.subject, Shape())
@@ -498,13 +493,11 @@ class _Reader:
         if owner is None and not self._names.subject:
             return lambda phrase: self._given(self._of_size(phrase, "items"), 1)
         whole: Any = owner or self.subject()
-
-        def said(phrase: Phrase) -> str:
-            if self._compares_it and owner is None:
-                return self._given(self._of_size(phrase, "items"), 1)  # "the size, of which their number is a multiple"
-            return self._of_size(phrase, "size")(whole.text, whole.shape)
-
-        return said
+        return lambda phrase: (
+            self._given(self._of_size(phrase, "items"), 1)
+            if self._compares_it and owner is None
+            else self._of_size(phrase, "size")(whole.text, whole.shape)
+        )
 
     def number_of_them(self) -> Aim:
         owner: Any = self.subject()
@@ -514,31 +507,16 @@ class _Reader:
         owner = owner or self.subject()
         return lambda phrase: phrase(f"sum({_of_values(owner)})", Shape("number"))
 
-    def total_of(self, name: str) -> Aim:
-        return self.total(self.whole(name))
-
-    def all_but_first(self, *parts: str) -> Aim:
-        return self._but(parts, "[1:]")
-
-    def all_but_last(self, *parts: str) -> Aim:
-        return self._but(parts, "[:-1]")
-
-    def _but(self, parts: Sequence[str], access: str) -> Aim:
-        name = next(part for part in parts if part in self._names.shapes)
+    def all_but(self, name: str, end: str, one: str = "1") -> Aim:
         shape = self._names.shapes[name]
-        if shape.kind != "list" or parts[-1] not in (name, "1"):
+        if shape.kind != "list" or one != "1":
             raise Unread(f"all but some of {name}")
-        return self._each(self._aim(name + access, shape))
+        return self._each(self._aim(name + {"first": "[1:]", "last": "[:-1]"}[end], shape))
 
     def size_of(self, *parts: Any) -> str:
-        *_, phrase, name = parts
-        shape = self._names.shapes[name]
-        if shape.kind not in ("number", "list") or shape.items.kind == "list":
-            raise Unread(f"so many {name}")
-        return self.amount_of(phrase, name)
-
-    def handled(self, *parts: Any) -> str:
-        return self.phrased(parts[-1])
+        if self._names.shapes[parts[-1]].items.kind == "list":
+            raise Unread(f"so many {parts[-1]}")
+        return self.amount_of(*parts[-2:])
 
     def subject(self) -> Aim:
         if not self._names.subject:
@@ -679,12 +657,10 @@ class _Reader:
     def bare(self, *parts: Any) -> str:
         return self.whole(next(p for p in parts if not callable(p)))(self.both(*parts))
 
-    def not_all(self, aim: Any, *parts: Any) -> str:
+    def not_all(self, *parts: Any) -> str:
         """Say that something does not hold of all items: "the weights must not all be zero"."""
+        aim = parts[0] if parts[1:] else self.subject()
         return ast.unparse(negated(expression(self._each(aim)(parts[-1]))))
-
-    def not_all_phrased(self, *parts: Any) -> str:
-        return self.not_all(self.subject(), *parts)
 
     def not_both(self, *parts: Any) -> str:
         """Say that something does not hold of all parameters: "two integers that are not both zero"."""
@@ -694,10 +670,8 @@ class _Reader:
         return _joined("or", [opposite(parts[-1](name, self._names.shapes[name])) for name in named])
 
     def keyed_of_each(self, *parts: Any) -> str:
-        found = [n for n, shape in self._names.shapes.items() if shape.kind == "list" and shape.items.kind == "dict"]
-        if len(found) != 1:
-            raise Unread("each of what")
-        return self.each_item(found[0])(parts[-1])
+        found = (n for n, s in self._names.shapes.items() if s.kind == "list" and s.items.kind == "dict")
+        return self.each_item(*found)(parts[-1])
 
     def keyed_of(self, *parts: Any) -> str:
         """Say which keys the one dict has, whatever it is called: "the record has the keys 'a' and 'b'"."""
@@ -823,8 +797,8 @@ class _Reader:
     def phrased_size(self, phrase: Phrase, *_: Any) -> str:
         return self.phrased(self._of_size(phrase, "size"))
 
-    def phrased(self, phrase: Phrase) -> str:
-        return self.subject()(phrase)
+    def phrased(self, *parts: Any) -> str:
+        return self.subject()(parts[-1])
 
     def coded(self, *parts: Any) -> str:
         return str(parts[-1])

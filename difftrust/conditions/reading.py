@@ -502,9 +502,8 @@ class _Sentence:
         """Tell whether a clause states something of an argument."""
         if _ORDERS.search(" ".join(clause)):
             return True
-        if {*clause[:1]} & {"pass", "give", "supply", "provide"} and clause[1:3] == ("at", "least"):
-            return not self._judges
-        if clause[:1] == ("only",) and {*clause} & _PERMITS and {*clause} & _CHARACTERS:
+        is_passed = {*clause[:1]} & {"pass", "give", "supply", "provide"} and clause[1:3] == ("at", "least")
+        if is_passed or (clause[:1] == ("only",) and {*clause} & _PERMITS and {*clause} & _CHARACTERS):
             return not self._judges
         subject = subject_of(clause) or (
             clause[:1] if {*clause[:1]} & {"undefined-for", "only"} or clause[-2:] == ("not", "allowed") else ()
@@ -758,7 +757,7 @@ class _Sentence:
 def _without_reason(text: str, names: Sequence[str]) -> str:
     """Leave out what explains what has to be and names no argument: "a week has seven days, so n must be at most 7"."""
     match = _REASON.match(text)
-    if match is None or names == []:
+    if match is None:
         return text
     reason, rest = tokens_of(match[1], names).words, tokens_of(match[2], names).words
     is_of_argument = has_value(reason, "PIAKCQLFZN") or {*reason[:1]} & (PRONOUNS | _EACH | _DENIES | {"there", "both"})
