@@ -453,10 +453,8 @@ class _Reader:
         return self._each(self.whole(name))
 
     def each_of(self, *parts: Any) -> Aim:
-        named = [] if any(map(callable, parts)) or self._names.subject else self._named()
-        if named[1:]:
-            return self.several(*named)
-        return self._each(parts[-1] if any(map(callable, parts)) else self.whole(*named) if named else self.subject())
+        owner = parts[-1] if callable(parts[-1]) else self.subject()
+        return self._each(owner)
 
     def _each(self, aim: Any) -> Aim:
         if aim.shape.kind == "dict":
@@ -788,8 +786,6 @@ class _Reader:
 
     def _named(self) -> list[str]:
         found = [text for key, text in self._values.items() if key[0] == "P"]
-        if not found and len(shapes := self._names.shapes) == 2 and all(s.kind == "list" for s in shapes.values()):
-            return list(shapes)
         if not found:
             raise Unread("of whom")
         return found

@@ -142,7 +142,6 @@ _REFUSES = re.compile(
     r"(?i)rais|error|exception|not allowed|rejected|refused|invalid|undefined|forbidden|not supported"
 )
 _REASON = re.compile(r"([^,;.:()]+), (?:so|hence|thus|therefore) (?!that\b)(?=\w)([^;]+)$")
-"""A reason, and what follows of it."""
 _OF_EMPTY = re.compile(
     r"(?i)(?<!non-)(?<!not )\b(?:(?:for|if|when|with|of|on|given)\b[^.;:]{0,40}\bempty\b"
     r"[^.;:]*\b(?:return|result|is|gives?|0|none)"
