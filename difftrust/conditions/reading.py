@@ -557,7 +557,8 @@ class _Sentence:
     def _near(self, before: Words) -> Names | None:
         """Return the parameters, with the one as subject that is named last before a place, by name or by a noun."""
         for word in reversed(before):
-            named = [self._tokens.values[word]] if re.fullmatch(r"P\d+", word) else of_noun(self._shapes, word)
+            nouns = of_noun(self._shapes, word) if not self._names.subject else []
+            named = [self._tokens.values[word]] if re.fullmatch(r"P\d+", word) else nouns
             if len(named) == 1:
                 return replace(self._names, subject=named[0])
         return replace(self._names, subject=self._topic) if self._topic and not before else None

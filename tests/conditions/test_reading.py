@@ -24,6 +24,7 @@ def reading(signature: str, docstring: str) -> Reading:
 STAYS = "all((len(x.guest) > 0 for x in xs)) and all((x.nights > 0 for x in xs))"
 NIGHTS = "list([x.nights for x in xs])"
 TWO_DOTS = "all((any((c != '.' for c in s[i:i + 2])) for i in range(len(s) - 2 + 1)))"
+RISING = "all((a < b for a, b in zip(xs, xs[1:])))"
 NO_HYPHENS = "all((c != '-' for c in s[:1])) and all((c != '-' for c in s[-1:]))"
 READ = [
     ("n: int", "n must be a power of 3.", "n in [3 ** power for power in range(60)]"),
@@ -86,6 +87,7 @@ READ = [
         "Raises:\n    ValueError: If s is empty or contains anything but digits.",
         "len(s) > 0 and all((c in '0123456789' for c in s))",
     ),
+    ("xs: list[int], n: int", "Args:\n    xs: Time of each visit. They must rise strictly.", RISING),
     ("n: int", "Args:\n    n: A month has 31 days, so anything from 0 to 31 is valid.", "0 <= n <= 31"),
     ("p: float", "Args:\n    p: Damping factor in the interval (0, 1].", "0 < p <= 1"),
     ("n: int", "Args:\n    n: Not a price. It may not be negative, nor higher than 9.", "n >= 0 and n <= 9"),
