@@ -64,7 +64,6 @@ _PLURAL = re.compile(r"[a-z-]{3,}s")
 _PERMITS: Final = words_of("permits")
 _ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted", "possible")
 _NEED_NOT = re.compile(r"\bneed (?:not|no(?= [a-z]))\b|\bnot (?:have|need) to\b|\bnot necessarily\b")
-"""What is not required is permitted."""
 _DENIES: Final = words_of("denies")
 _RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) [VP]\d+")
 _ORDERS = re.compile(
