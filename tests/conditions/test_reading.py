@@ -50,6 +50,11 @@ READ = [
     ("xs: list[int]", "Args:\n    xs: Ages. They must rise strictly.", "all((a < b for a, b in zip(xs, xs[1:])))"),
     ("n: int", "Args:\n    n: Values below 3 raise a ValueError.", "n >= 3"),
     ("xs: list[int]", "Args:\n    xs: Zero is fine, a negative one is not.", "all((x >= 0 for x in xs))"),
+    ("n: int", "Args:\n    n: Smallest page width, at least 4.", "n >= 4"),
+    ("s: str", "Args:\n    s: A two-letter state code in capitals.", "len(s) == 2 and all((c.isupper() for c in s))"),
+    ("n: int", "Args:\n    n: Must be positive so that a mark still fits.", "n > 0"),
+    ("s: str", "Args:\n    s: It must not be empty but may be of any length.", "len(s) > 0"),
+    ("s: str", "Args:\n    s: Only the characters 0-7 are accepted.", "all(('0' <= c <= '7' for c in s))"),
     (
         "s: str",
         "Args:\n    s: Two letters, then three digits.",
