@@ -50,6 +50,8 @@ READ = [
     ("xs: list[int]", "Args:\n    xs: Ages. They must rise strictly.", "all((a < b for a, b in zip(xs, xs[1:])))"),
     ("n: int", "Args:\n    n: Values below 3 raise a ValueError.", "n >= 3"),
     ("xs: list[int]", "Args:\n    xs: Zero is fine, a negative one is not.", "all((x >= 0 for x in xs))"),
+    ("s: str", "Args:\n    s: A line. Pass it in without trailing spaces.", "not any((c.isspace() for c in s[-1:]))"),
+    ("n: int", "Args:\n    n: Largest width of the left side, at most 9.", "n <= 9"),
     ("n: int", "Args:\n    n: Smallest page width, at least 4.", "n >= 4"),
     ("s: str", "Args:\n    s: A two-letter state code in capitals.", "len(s) == 2 and all((c.isupper() for c in s))"),
     ("n: int", "Args:\n    n: Must be positive so that a mark still fits.", "n > 0"),
