@@ -153,6 +153,8 @@ class _Reader:
             raise Unread("sum of one of several")
         if kind == "times" and shape.items.kind in ("number", "text") and not _TIMES.search(of):
             return ""  # when each was measured
+        if kind == "pairs" and len(shape.items.fields) != 2:
+            raise Unread("no pairs")
         if kind == "row" and shape.kind == "dict" and shape.value and shape.value.kind == "list":
             return self._all(f"{of}.values()", partial(self._relation, kind, meaning), shape.value)
         if kind == "row" and shape.kind == "dict" and (meaning == _DISTINCT or "sum(_)" in meaning):
@@ -298,7 +300,7 @@ class _Reader:
     def some_items(self, inner: Phrase) -> Phrase:
         return lambda of, shape: self._all(of, inner, _listed(shape).items, "any")
 
-    def some_said(self, phrase: Phrase, *_: Any) -> Phrase:
+    def some_adjs(self, phrase: Phrase, *_: Any) -> Phrase:
         return self.some_items(phrase)
 
     def no_items(self, *inner: Phrase) -> Phrase:
@@ -318,7 +320,7 @@ class _Reader:
             raise Unread(f"so many {unit}")
         kind = "size" if unit == "long" else "chars" if unit == "CHAR" else "items"
         size = self._of_size(phrase, kind)
-        return size if unit != "column" else lambda of, shape: self._all(of, size, shape.items)
+        return size if unit != "column" else lambda of, shape: self._all(of, size, _listed(shape).items)
 
     def _of_size(self, phrase: Phrase, kind: str) -> Phrase:
         return lambda of, shape: self._relation(kind, phrase("len(_)", Shape("number")), of, shape)
@@ -697,6 +699,51 @@ class _Reader:
         aim: Any = self.whole(named[0]) if named else self.by_kind("TEXT")
         return str(aim(partial(self._relation, "text", f"all(({chars} for c in _))")))
 
+    def square_rows(self, *_: Any) -> str:
+        return self.by_kind("MATRIX")(partial(self._relation, "rows", "all((len(row) == len(_) for row in _))"))
+
+    def chained(self, *parts: str) -> str:
+        """Say that parts of records lie in order: "0 <= start < end"."""
+        names = [f"{_PART}{part}" if part in self._fields else part for part in parts]
+        _, where, fields = self._record(next(part for part in parts if part in self._fields))
+        if not where:
+            raise Unread("one record")
+        one = self._variable(where)
+        return f"all(({_with_parts(' '.join(names), one, fields)} for {one} in {where}))"
+
+    def ends_said(self, phrase: Phrase) -> str:
+        """Say something of both ends of each pair."""
+        aim: Any = self.subject()
+        if len(aim.shape.items.fields) != 2:
+            raise Unread("no pairs")
+        return self._all(aim.text, lambda of, shape: self._all(of, phrase, shape.items), aim.shape.items)
+
+    def one_said(self, *parts: Any) -> str:
+        return _joined("or", [self.whole(name)(parts[-1]) for name in parts[:-1]])
+
+    def no_such(self, name: str) -> str:
+        return self.whole(name)(partial(self._relation, "size", "len(_) == 0"))
+
+    def no_kind(self, kind: str) -> str:
+        return self.by_kind("ITEM")(partial(self._relation, "size", "len(_) == 0"))
+
+    def chars_in(self, *parts: Any) -> str:
+        return self.phrased(partial(self._relation, "text", f"all((c in {parts[-1]} for c in _))"))
+
+    def named_same_size(self, *_: Any) -> str:
+        first, second = [name for name in self._named() if self._names.shapes[name].kind in ("list", "text")]
+        return f"len({first}) == len({second})"
+
+    def some_said(self, *parts: Any) -> str:
+        """Say something of so many items: "at least one weight must be positive"."""
+        named = [part for part in parts if part in self._names.shapes]
+        aim: Any = self.whole(named[0]) if named else self.subject() if self._names.subject else self.by_kind("ITEM")
+        if aim.shape.kind not in ("list", "dict"):
+            raise Unread("some of one")
+        one, count = self._variable(aim.text), next(part for part in parts if str(part).isdigit())
+        said = parts[-1](one, aim.shape.value or aim.shape.items)
+        return f"len([{one} for {one} in {_of_values(aim)} if {said}]) >= {count}"
+
     def rows_of(self, *parts: Any) -> str:
         name = next(part for part in parts if part in self._names.shapes)
         return self.whole(name)(partial(self._relation, "rows", "all((len(row) == len(_[0]) for row in _))"))
@@ -739,7 +786,8 @@ class _Reader:
         return self.given_size(next(part for part in parts if callable(part)))
 
     def none_twice(self, *_: Any) -> str:
-        return self._given(partial(self._relation, "row", _DISTINCT), 1)
+        phrase = partial(self._relation, "row", _DISTINCT)
+        return self.phrased(phrase) if self._names.subject else self._given(phrase, 1)
 
     def none_inside(self, of: str) -> str:
         aim: Any = self.whole(of) if of in self._names.shapes else self.by_kind(of)

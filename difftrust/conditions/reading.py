@@ -63,7 +63,7 @@ _VALUES = re.compile(r"V\d+(?: ,| or| and| V\d+)+")
 _PLURAL = re.compile(r"[a-z-]{3,}s")
 _PERMITS: Final = words_of("permits")
 _ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted", "possible")
-_NEED_NOT = re.compile(r"\bneed (?:not|no(?= [a-z]))\b|\bnot (?:have|need) to\b|\bnot necessarily\b")
+_NEED_NOT = re.compile(r"\bneed (?:not|no(?= [a-z]))\b|\bnot (?:have to|need(?: to)?)\b|\bnot necessarily\b")
 _DENIES: Final = words_of("denies")
 _RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) [VP]\d+")
 _ORDERS = re.compile(
@@ -90,6 +90,7 @@ _VALIDITY = re.compile(r"(?i)\b(?:(?:in)?valid|well-formed|acceptable|legal|allo
 _OPTIONAL = re.compile(
     r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|set|not none|not `*None`*)\b,?"
     r"|\((?:optional|default[^()]*|keyword[- ]only)\)|,?\s*\boptional\b"
+    r"|,\s*(?:if|when) (?:supplied|given|present),(?= must| should| has to| may not| cannot)"
     r"|,?\s*\bdefaults? (?:to|is|=|:)?\s*(?:`+[^`]*`+|\w+\([^()]*\)|[^\s,;)]+)",
     re.IGNORECASE,
 )
@@ -101,9 +102,9 @@ _OWN_UNIT = re.compile(rf"(?:\bin |^(?:\w+ )?)({'|'.join(_UNITS)})s?\b")
 _TIME = re.compile(rf"(?<![\w.-])(\d+(?:,\d{{3}})*(?:\.\d+)?) ({'|'.join(_UNITS)})s?\b")
 _MEANING = re.compile(
     r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |(?:[VQ]\d+|zero|none) "
-    r"(?:mean|make|give|stand|turn|switche|select|denote|stop|keep|leave|disable|enable|show)s\b"
+    r"(?:mean|make|give|stand|turn|switche|select|denote|stop|keep|leave|disable|enable|show|ask)s\b"
     r"|(?:zero|negative|positive)(?: or (?:zero|negative|positive))? (?:means|if|when) "
-    r"|[VQ]\d+ (?:be|mean) [VQ]\d+(?: \w+)?\W*$)"
+    r"|we not [a-z]+\W*$|[VQ]\d+ (?:be|mean) [VQ]\d+(?: \w+)?\W*$)"
 )
 """What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
 _HINTS: Final = words_of("hints")
@@ -152,6 +153,7 @@ _OF_PARTS = (r"^len\(\w+\) == \d+", r"^all\(\(-?[\d.]+ <=? \w+ <=? -?[\d.]+ for"
 _OF_EACH = re.compile(r"all\(\((?!len\(|a [<>n])")
 """Said of the items of an argument, not of it: "the diagonal is zero" is not."""
 _NOT_EMPTY = re.compile(r"len\(\w+\) (?:> 0|>= 1)")
+_BOTH_OF = re.compile(r"^P\d+ and P\d+ (?!.*\bP\d)")
 _RESPECTIVE = re.compile(r"\([^()]*\) and [^()]*\([^()]*\)")
 _QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
@@ -392,6 +394,8 @@ class _Sentence:
         cases = [s for s in statements(self._words) if is_case(s) and {*s} & (STATIVE | {"you", "we", "it"})]
         left = [part for part in left if not any(" ".join(_trimmed(part)) in " ".join(case) for case in cases)]
         left = [part for part in left if not (_is_permission(part) or "ones" in part or _MEANING.match(" ".join(part)))]
+        if not (found or {*self._words} & (_CUTS - {"and"} | _ALTERS) or is_strict(self._words) or "to" in self._words):
+            left = [] if _is_permission(self._words) else left
         if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             if sure := self._strictly(starts):
                 return sure
@@ -406,7 +410,9 @@ class _Sentence:
         if origin == "prose" and self.is_first and not self._states(next(clauses(self._words))):
             left = [part for part in left if {*part} & DUTIES or self._goes_on_about(part)]
         elif origin == "field" and not set(self._words) & DUTIES:
-            left = [part for part in left if not is_done(part)]  # what is done with some of them
+            left = [
+                part for part in left if not is_done(part) or ("have", "to") in pairwise(part)
+            ]  # what is done with some of them
         if self._names.group[1:] and _RESPECTIVE.search(self._text):
             return [], self._mentioned()  # "amount (above zero) and rate (not negative)": one of each
         n_ranges = len(_RANGE.findall(" ".join(self._words)))
@@ -450,7 +456,7 @@ class _Sentence:
             return part != self._words[: len(part)] and bool({*words} & _HINTS)
         is_purpose = part[0] in ("to", "for", "used", "of") or part[0].endswith("ing")
         is_free = (words[0] == "in" and len(words) < 3) or (words[-1] == "order" and bool({*words} & {"no", "any"}))
-        is_denied = is_done(part) and bool({*part} & {"not", "never", "no"})
+        is_denied = is_done(part) and bool({*part} & {"not", "never", "no", "have"})
         return is_denied or not (is_purpose or is_free or is_done(part) or {*words} & {"inclusive", "exclusive"})
 
     def _goes_on_to_state(self, part: Words) -> bool:
@@ -525,7 +531,8 @@ class _Sentence:
         is_items = subject in (("ITEM",), ("key",), ("the", "INPUT"), ("both",), ("neither",), ("nothing",)) or (
             subject[0] in (*_EACH, "no", "both") and said & THINGS
         )
-        is_pronoun = self._topic and said & PRONOUNS and "others" not in said
+        is_of_both = subject == ("they",) and _BOTH_OF.search(" ".join(self._words))
+        is_pronoun = (self._topic or is_of_both) and said & PRONOUNS and "others" not in said
         is_limited = subject[0] in ("the", "there") and set(clause[len(subject) :][:4]) & _LIMITED
         return bool(
             is_named

@@ -277,6 +277,63 @@ READ = [
         "Labels must be unique; if one is missing, skip it.",
         "all((a not in xs[:i] for i, a in enumerate(xs)))",
     ),
+    (
+        "xs: list[tuple[int, int]]",
+        "Args:\n    xs: Spans ``(lo, hi)``. A lo must not come after its hi.",
+        "all((x[0] <= x[1] for x in xs))",
+    ),
+    (
+        "xs: list[tuple[int, int]], n: int",
+        "For each (lo, hi) we need 0 <= lo < hi <= n.",
+        "all((0 <= x[0] < x[1] <= n for x in xs))",
+    ),
+    (
+        "m: list[list[int]]",
+        "Args:\n    m: Each row must have as many entries as there are rows.",
+        "all((len(row) == len(m) for row in m))",
+    ),
+    (
+        "spots: list[str], ways: list[tuple[str, str]]",
+        "Args:\n    ways: Both ends must be in ``spots``.",
+        "all((all((y in spots for y in x)) for x in ways))",
+    ),
+    (
+        "ways: list[tuple[str, str]]",
+        "Args:\n    ways: Pairs. There are no self-loops.",
+        "all((x[0] != x[1] for x in ways))",
+    ),
+    ("a: int, b: int", "a and b must be coprime.", "math.gcd(a, b) == 1"),
+    ("xs: list[int], k: int", "Args:\n    k: No longer than the list itself.", "k <= len(xs)"),
+    (
+        "a: str, b: str, d: dict[str, int]",
+        "Look up.\n\nRaises:\n    KeyError: If a or b is not in d.",
+        "a in d and b in d",
+    ),
+    ("fees: list[int]", "Add up.\n\nRaises:\n    ValueError: If there are no fees.", "len(fees) > 0"),
+    ("fees: list[int]", "At least one fee must be positive.", "len([x for x in fees if x > 0]) >= 1"),
+    (
+        "s: str, d: dict[str, int]",
+        "Args:\n    s: Each of its letters must have an entry in ``d``.",
+        "all((c in d for c in s))",
+    ),
+    ("coins: int", "At most 20 coins are allowed.", "coins <= 20"),
+    ("xs: list[int]", "Args:\n    xs: Marks. Two marks are the minimum, since one has no spread.", "len(xs) >= 2"),
+    ("n: int", "Args:\n    n: Restricted to 1 or 2.", "n in (1, 2)"),
+    ("n: int", "Args:\n    n: Limited to 100 to save time.", "n <= 100"),
+    ("a: list[int], b: list[int]", "Args:\n    b: Prices, parallel to ``a``.", "len(b) == len(a)"),
+    ("a: list[int], b: list[int]", "a and b go together, so they have the same length.", "len(a) == len(b)"),
+    ("xs: list[int], at: float", "Args:\n    at: Place within ``[xs[0], xs[-1])``.", "xs[0] <= at < xs[-1]"),
+    ("n: int", "Render n. Only numbers from 1 to 99 can be written so.", "1 <= n <= 99"),
+    (
+        "xs: list[str]",
+        "Args:\n    xs: Names. No name may be listed more than once.",
+        "all((a not in xs[:i] for i, a in enumerate(xs)))",
+    ),
+    (
+        "t: str",
+        "Args:\n    t: A time in 24-hour ``HH:MM`` notation.",
+        "re.fullmatch('(?:[01]\\\\d|2[0-3]):[0-5]\\\\d', t) is not None",
+    ),
 ]
 
 
@@ -319,6 +376,10 @@ SILENT = [
     ("xs: list[int], size: int", "Group xs. The order of the result is not guaranteed."),
     ("xs: list[int]", "Sort xs. Either way, xs itself is left as it is."),
     ("s: str, width: int", "Pad s. When width is not specified, 80 is taken."),
+    ("n: int", "Args:\n    n: A count. It need not be even."),
+    ("xs: list[int]", "Args:\n    xs: Fees. Zeros and duplicates make no difference."),
+    ("s: str", "Args:\n    s: A tag. The empty tag changes nothing."),
+    ("up: bool", "Args:\n    up: Whether to take the square of it."),
     ("s: str", "Is it a good password? Passwords have at least 8 characters and contain a digit."),
     ("n: int", "Args:\n    n: The amount, negative for debts."),
     ("xs: list[int]", "Negative entries are debts and reduce the total."),
@@ -335,6 +396,7 @@ def test_what_a_function_does_is_no_condition(signature: str, docstring: str) ->
 UNREAD = [
     ("xs: list[str]", "Args:\n    xs: Words, compared in lowercase.", {"xs"}),
     ("price: int", "The price is in cents; 250 is 2.5 Euro, and 300 is the highest.", {"price"}),
+    ("xs: list[int]", "Args:\n    xs: Hours. The same hour may not be listed twice.", {"xs"}),
     ("s: str", "Args:\n    s: The title, limited to 80 characters.", {"s"}),
     ("n: int, m: int, k: int", "Args:\n    n: A side. Both must be positive.", {"n"}),
     ("s: str", "s must be a roman numeral.", {"s"}),
