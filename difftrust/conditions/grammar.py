@@ -811,7 +811,7 @@ class _Reader:
         return self.each_phrased(self.denies(parts[-1]))
 
     def each_phrased(self, *parts: Any) -> str:
-        return self._each(self.subject())(parts[-1])
+        return self._not_sized(self._each(self.subject())(parts[-1]), self._names.subject)
 
     def some_of_them(self, *parts: Any) -> str:
         """Say something of so many items: "at least one of which is positive"."""
@@ -830,7 +830,13 @@ class _Reader:
             said = partial(self._relation, "text", f"all(({said} for c in _))")
         alone = self._names.shapes[named[0]].kind in ("list", "dict") and len(named) == 1
         aim = self._each(self.whole(named[0])) if alone else self.several(*named)
-        return aim(said)
+        return self._not_sized(aim(said), named[0])
+
+    def _not_sized(self, text: str, name: str) -> str:
+        """Raise Unread where characters of a text have a size: "1.10, each of them one or more digits"."""
+        if self._names.shapes[name].kind == "text" and "len(" in text:
+            raise Unread("of parts")
+        return text
 
     def _named(self) -> list[str]:
         found = [text for key, text in self._values.items() if key[0] == "P"]

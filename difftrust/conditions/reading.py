@@ -662,8 +662,7 @@ class _Sentence:
             for end in range(min(len(cuts) - 1, at + _MOST_CUTS), at, -1):
                 part = _trimmed(words[cuts[at] + 1 : cuts[end]])
                 goes_on = part[:1] and (part[0] in _GOES_ON or part[0] == "be") and before[:1] and before[0] in _EACH
-                is_prose = self._passage.origin == "prose"
-                is_aside = at and _is_aside(part, words[: cuts[at] + 1], is_prose=is_prose)
+                is_aside = at and _is_aside(part, words[: cuts[at] + 1])
                 is_rest = bool(left and part) and words[cuts[at]] in (",", "and") and _is_of_list(part, left[-1])
                 one_of = words[max(0, cuts[at] - 2) : cuts[at] + 1]
                 is_of_which = one_of[1:] == ("of", "which") and has_value(one_of[:1], "V")
@@ -774,14 +773,10 @@ def _without_reason(text: str, names: Sequence[str]) -> str:
     return match[2] if is_meant and not is_told else text
 
 
-def _is_aside(part: Words, before: Words, *, is_prose: bool) -> bool:
-    """Tell whether a part is values alone, in the middle of a sentence that does not lead to them."""
-    if not part or any(word.isalpha() and len(word) > 1 for word in part):
-        return False
-    is_list, last = re.fullmatch(r"[LQ]\d+", part[0]) is not None, before[-2:-1]
-    if is_list or not is_prose:
-        return is_list and before[-1] != "("
-    return not (last and re.fullmatch(r"[A-Z]\d+|where|with|that|must|satisfy", last[0]))
+def _is_aside(part: Words, before: Words) -> bool:
+    """Tell whether a part is a list of values alone that the words before do not lead to."""
+    is_list = bool(part) and re.fullmatch(r"[LQ]\d+", part[0]) is not None
+    return is_list and before[-1] != "(" and not any(word.isalpha() and len(word) > 1 for word in part)
 
 
 def _is_of_list(part: Words, before: Words) -> bool:
@@ -808,15 +803,6 @@ def _counted_things(words: Words) -> Iterator[str]:
     for first, before, word in zip(("", "", *words), ("", *words), words, strict=False):
         is_thing = first in _COUNTING and re.fullmatch(r"V\d+", before) and word not in known
         yield "ITEM" if is_thing and (word[-1] == "s" or first == "least") and _UNKNOWN.fullmatch(word) else word
-
-
-def without_cases(words: Words) -> Words:
-    """Leave out statements on some of the values."""
-    for part in statements(words):
-        if part and is_case(part):
-            text, left = " ".join(words), " ".join(part)
-            words = tuple(text.replace(left, "", 1).split())
-    return words
 
 
 def _is_permission(part: Words) -> bool:

@@ -334,6 +334,7 @@ READ = [
         "Args:\n    t: A time in 24-hour ``HH:MM`` notation.",
         "re.fullmatch('(?:[01]\\\\d|2[0-3]):[0-5]\\\\d', t) is not None",
     ),
+    ("xs: list[int]", "Args:\n    xs: Marks, and at least one is positive.", "any((x > 0 for x in xs))"),
 ]
 
 
@@ -421,6 +422,7 @@ UNREAD = [
     ("xs: list[list[int]]", "Args:\n    xs: Distances. The diagonal has to be zero.", {"xs"}),
     ("xs: list[str]", "Args:\n    xs: Stops. The search is binary.", {"xs"}),
     ("at: tuple[int, int]", "Args:\n    at: Where. Rows go from 0 to 7, files from 1 to 8.", {"at"}),
+    ("s: str", "Args:\n    s: The version, each of them one or more digits.", {"s"}),
 ]
 
 
