@@ -884,7 +884,7 @@ class _Reader:
         return self._allowance(lambda of, shape: _quantified(phrase(of, shape), "all"))
 
     def phrased_not(self, *parts: Any) -> str:
-        return self.phrased(self.denies(parts[-1]))
+        return self.phrased(self.denies(next(p for p in reversed(parts) if callable(p))))
 
     def _allowance(self, phrase: Phrase) -> str:
         """Return what holds where something is allowed or not, of the one parameter of which it can be said."""

@@ -104,7 +104,7 @@ _MEANING = re.compile(
     r"\W*(?:(?:negative|positive) (?:in|for|to|towards?) |(?:[VQ]\d+|zero|none) "
     r"(?:mean|make|give|stand|turn|switche|select|denote|stop|keep|leave|disable|enable|show|ask)s\b"
     r"|(?:zero|negative|positive)(?: or (?:zero|negative|positive))? (?:means|if|when) "
-    r"|we not [a-z]+\W*$|[VQ]\d+ (?:be|mean) [VQ]\d+(?: \w+)?\W*$)"
+    r"|we not [a-z]+\W*$|[VQ]\d+ (?:be|mean|counts as) [VQ]\d+(?: \w+)?\W*$)"
 )
 """What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
 _HINTS: Final = words_of("hints")
@@ -357,7 +357,8 @@ class _Sentence:
         """Leave out unknown words before the parameter that a field begins with: "bin edges in rising order"."""
         own = {key for key, value in self._tokens.values.items() if key[0] == "P" and value == self._passage.subject}
         at = next((i for i, word in enumerate(words[:4]) if word in own), 0)
-        is_strange = all(word not in grammar()[0].words and _UNKNOWN.fullmatch(word) for word in words[:at])
+        before = [word for word in words[:at] if word not in ("the", "a", "an")]
+        is_strange = all(word not in grammar()[0].words and _UNKNOWN.fullmatch(word) for word in before)
         return words[at:] if is_strange else words
 
     def read(self) -> tuple[list[str], frozenset[str] | None]:
@@ -831,6 +832,7 @@ def _plain_nouns(words: Words, shape: Shape) -> Words:
         is_of_items = shape.kind != "number" and not re.match(r"(?:the |an? )?_", text)  # "the chip has 12 bits"
         unit = "_\\w+|ITEM(?= P)" if is_of_items else "_\\w+|ITEM"
         text = re.sub(rf"\b(V\d+) (?:(?:{unit})(?! be\b)|P\d+(?=$| [,;)]))", r"\1", text)
+    text = re.sub(r"^(the |a |an )?(?:_\w+ )+(?=(?:NUMBER|TEXT|LIST|TIME|DICT|MATRIX)\b)", r"\1", text)
     start = r"^(the |a |an )?(?:P\d+ (?:_\w+ )*(?=of _|of the _)|(?:P\d+ )?(?:_\w+ )+)"
     text = re.sub(start + r"(?:of (?:the |a |an )?(?:_\w+ )+)?(?=\S)", r"\1INPUT ", text)
     return tuple(re.sub(r"\b_", "", text).split())

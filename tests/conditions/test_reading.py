@@ -335,6 +335,14 @@ READ = [
         "re.fullmatch('(?:[01]\\\\d|2[0-3]):[0-5]\\\\d', t) is not None",
     ),
     ("xs: list[int]", "Args:\n    xs: Marks, and at least one is positive.", "any((x > 0 for x in xs))"),
+    ("p: float", "Args:\n    p: Random number in [0, 1), typically drawn before.", "0 <= p < 1"),
+    ("s: str", "Args:\n    s: the parcel s, digits only.", "all((c in '0123456789' for c in s))"),
+    ("s: str", "Args:\n    s: Headline; an empty headline is refused.", "len(s) > 0"),
+    (
+        "xs: list[list], k: list",
+        "Args:\n    xs: Cells; each list is exactly as long as k.",
+        "all((len(x) == len(k) for x in xs))",
+    ),
 ]
 
 
@@ -386,6 +394,7 @@ SILENT = [
     ("xs: list[int]", "Negative entries are debts and reduce the total."),
     ("xs: list[int]", "Sum. Repeated numbers count once each."),
     ("xs: list[int], k: int", "Cut xs. With 1 you get a copy."),
+    ("n: int", "Args:\n    n: The shift. Any integer will do."),
 ]
 
 
