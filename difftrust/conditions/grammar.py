@@ -300,9 +300,6 @@ class _Reader:
     def some_items(self, inner: Phrase) -> Phrase:
         return lambda of, shape: self._all(of, inner, _listed(shape).items, "any")
 
-    def some_adjs(self, phrase: Phrase, *_: Any) -> Phrase:
-        return self.some_items(phrase)
-
     def no_items(self, *inner: Phrase) -> Phrase:
         return self.denies(self.some_items(inner[-1]))
 
@@ -362,16 +359,12 @@ class _Reader:
             raise Unread("several characters")
         return 1, f"c == {text}"
 
-    def in_turn(self, *pieces: tuple[int, str], is_last_optional: bool = False) -> Phrase:
+    def in_turn(self, *pieces: tuple[int, str]) -> Phrase:
         said, at = list[str](), 0
         for n, chars in pieces:
             said.append(f"all(({chars} for c in _[{at}:{at + n}]))")
             at += n
-        size = f"len(_) in ({at - pieces[-1][0]}, {at})" if is_last_optional else f"len(_) == {at}"
-        return partial(self._relation, "text", " and ".join([size, *said]))
-
-    def perhaps_in_turn(self, *pieces: tuple[int, str]) -> Phrase:
-        return self.in_turn(*pieces, is_last_optional=True)
+        return partial(self._relation, "text", " and ".join([f"len(_) == {at}", *said]))
 
     def the_one(self) -> str:
         """Return the one parameter that has items or is a text, "longer than the list", beside the subject."""
@@ -379,9 +372,6 @@ class _Reader:
         if len(sized) != 1 or sized[0] == self._names.subject:
             raise Unread("which one")
         return sized[0]
-
-    def chars_value(self) -> str:
-        return f"len({self._of_kind('CHAR')[0]})" if len(self._of_kind("CHAR")) == 1 else self.only_size()
 
     def members(self, *values: str) -> str:
         return values[0] if values[0].startswith("(") else f"({', '.join(values)},)"
@@ -423,7 +413,7 @@ class _Reader:
     def kind(self, *word: str) -> str:
         return str(word[-1])
 
-    noun = unit = last = kind
+    noun = unit = kind
 
     def by_kind(self, kind: str) -> Aim:
         own = self._names.shapes.get(self._names.subject, Shape())
@@ -506,12 +496,6 @@ class _Reader:
     def total(self, owner: Any = None) -> Aim:
         owner = owner or self.subject()
         return lambda phrase: phrase(f"sum({_of_values(owner)})", Shape("number"))
-
-    def all_but(self, name: str, end: str, one: str = "1") -> Aim:
-        shape = self._names.shapes[name]
-        if shape.kind != "list" or one != "1":
-            raise Unread(f"all but some of {name}")
-        return self._each(self._aim(name + {"first": "[1:]", "last": "[:-1]"}[end], shape))
 
     def size_of(self, *parts: Any) -> str:
         if self._names.shapes[parts[-1]].items.kind == "list":
@@ -669,10 +653,6 @@ class _Reader:
             raise Unread("of whom")
         return _joined("or", [opposite(parts[-1](name, self._names.shapes[name])) for name in named])
 
-    def keyed_of_each(self, *parts: Any) -> str:
-        found = (n for n, s in self._names.shapes.items() if s.kind == "list" and s.items.kind == "dict")
-        return self.each_item(*found)(parts[-1])
-
     def keyed_of(self, *parts: Any) -> str:
         """Say which keys the one dict has, whatever it is called: "the record has the keys 'a' and 'b'"."""
         named = [part for part in parts if part in self._names.shapes]
@@ -699,50 +679,12 @@ class _Reader:
         aim: Any = self.whole(named[0]) if named else self.by_kind("TEXT")
         return str(aim(partial(self._relation, "text", f"all(({chars} for c in _))")))
 
-    def square_rows(self, *_: Any) -> str:
-        return self.by_kind("MATRIX")(partial(self._relation, "rows", "all((len(row) == len(_) for row in _))"))
-
-    def chained(self, *parts: str) -> str:
-        """Say that parts of records lie in order: "0 <= start < end"."""
-        names = [f"{_PART}{part}" if part in self._fields else part for part in parts]
-        _, where, fields = self._record(next(part for part in parts if part in self._fields))
-        if not where:
-            raise Unread("one record")
-        one = self._variable(where)
-        return f"all(({_with_parts(' '.join(names), one, fields)} for {one} in {where}))"
-
     def ends_said(self, phrase: Phrase) -> str:
         """Say something of both ends of each pair."""
         aim: Any = self.subject()
         if len(aim.shape.items.fields) != 2:
             raise Unread("no pairs")
         return self._all(aim.text, lambda of, shape: self._all(of, phrase, shape.items), aim.shape.items)
-
-    def one_said(self, *parts: Any) -> str:
-        return _joined("or", [self.whole(name)(parts[-1]) for name in parts[:-1]])
-
-    def no_such(self, name: str) -> str:
-        return self.whole(name)(partial(self._relation, "size", "len(_) == 0"))
-
-    def no_kind(self, kind: str) -> str:
-        return self.by_kind("ITEM")(partial(self._relation, "size", "len(_) == 0"))
-
-    def chars_in(self, *parts: Any) -> str:
-        return self.phrased(partial(self._relation, "text", f"all((c in {parts[-1]} for c in _))"))
-
-    def named_same_size(self, *_: Any) -> str:
-        first, second = [name for name in self._named() if self._names.shapes[name].kind in ("list", "text")]
-        return f"len({first}) == len({second})"
-
-    def some_said(self, *parts: Any) -> str:
-        """Say something of so many items: "at least one weight must be positive"."""
-        named = [part for part in parts if part in self._names.shapes]
-        aim: Any = self.whole(named[0]) if named else self.subject() if self._names.subject else self.by_kind("ITEM")
-        if aim.shape.kind not in ("list", "dict"):
-            raise Unread("some of one")
-        one, count = self._variable(aim.text), next(part for part in parts if str(part).isdigit())
-        said = parts[-1](one, aim.shape.value or aim.shape.items)
-        return f"len([{one} for {one} in {_of_values(aim)} if {said}]) >= {count}"
 
     def rows_of(self, *parts: Any) -> str:
         name = next(part for part in parts if part in self._names.shapes)
@@ -756,19 +698,6 @@ class _Reader:
 
     def no_item(self, name: str, *phrases: Phrase) -> str:
         return _joined("and", [self.each_item(name)(self.denies(phrase)) for phrase in phrases])
-
-    def one_of_kind(self, *kind: Any) -> Aim:
-        """Aim at any of the two parameters of a kind: "if either list is empty"."""
-        names = self._of_kind(str(kind[-1])) if not self._names.subject else []
-        if len(names) != 2:
-            raise Unread("either")
-        return lambda phrase: _joined("or", [self.whole(name)(phrase) for name in names])
-
-    def all_numbers(self, *parts: Any) -> str:
-        return self.by_kind("INPUT")(parts[-1])
-
-    def any_said(self, aim: Aim, *phrases: Phrase) -> str:
-        return _joined("or", [aim(phrase) for phrase in phrases])
 
     def bare_not(self, *parts: Any) -> str:
         name = next(p for p in parts if not callable(p))
@@ -788,12 +717,6 @@ class _Reader:
     def none_twice(self, *_: Any) -> str:
         phrase = partial(self._relation, "row", _DISTINCT)
         return self.phrased(phrase) if self._names.subject else self._given(phrase, 1)
-
-    def none_inside(self, of: str) -> str:
-        aim: Any = self.whole(of) if of in self._names.shapes else self.by_kind(of)
-        if aim.shape.kind != "list":
-            raise Unread("inside what")
-        return f"None not in {aim.text}"
 
     def distinct_names(self, *_: Any) -> str:
         return self.phrased(partial(self._relation, "row", _DISTINCT))
