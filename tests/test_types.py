@@ -291,6 +291,11 @@ def test_small_domains_are_listed(parameters: str, wanted: list[str] | None) -> 
         ("n: int", "1 <= n <=", None),
         ("n: int, k: int", "0 <= n <= 3 and n <= k", None),
         ("x: float", "0 <= x <= 3", None),
+        ("unit: str, n: int", "unit in ('mm', 'cm', 1) and 1 <= n <= 5", 10),
+        ("x: float", "x in (0.5, 1.0)", 2),
+        ("n: int", "n in (6, 12, 24) and n > 6", 3),
+        ("unit: str", "unit in units", None),
+        ("unit: str", "unit in ('a', b)", None),
     ],
 )
 def test_conditions_bound_what_is_listed(parameters: str, requires: str, n: int | None) -> None:

@@ -63,15 +63,16 @@ class ArgumentTypes:
     def all_arguments(self, requires: str = "") -> list[str] | None:
         """Return all argument tuples if there are at most ``MAX_EXHAUSTED``; None if there are more.
 
-        ``requires``: a condition that may bound whole numbers; all that it allows are among the tuples.
+        ``requires``: a condition that may bound whole numbers or list values; all that it allows are among the tuples.
         """
         if any(parameter.variadic for parameter in self.parameters):
             return None
-        columns, bounds = [], _bounds_in(requires)
+        columns, known = [], _listed_in(requires)
         for parameter, kind in zip(self.parameters, self.types, strict=True):
-            if isinstance(kind, Whole) and parameter.name in bounds and kind.all_values(MAX_EXHAUSTED) is None:
-                kind = Whole(*bounds[parameter.name])
             values = kind.all_values(MAX_EXHAUSTED)
+            listed = known.get(parameter.name, ())
+            if values is None and listed and (isinstance(kind, Whole) or isinstance(listed, tuple)):
+                values = [value for value in listed if kind.fits(value)]
             columns.append(values if values is None or parameter.required else [_LEFT_OUT, *values])
         rows = all_rows(columns, MAX_EXHAUSTED) if columns else None
         if rows is None:
@@ -103,9 +104,10 @@ class ArgumentTypes:
             return Anything()
 
 
-def _bounds_in(requires: str) -> dict[str, tuple[int | None, int | None]]:
-    """Return the least and the largest whole number that a parameter may be, None where a condition does not say."""
+def _listed_in(requires: str) -> dict[str, range | tuple[Any, ...]]:
+    """Return the whole numbers between the ends that a condition sets a parameter, or the values that it lists."""
     ends: dict[str, tuple[list[int], list[int]]] = {}
+    listed: dict[str, tuple[Any, ...]] = {}
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         waiting = [ast.parse(requires.strip() or "True", mode="eval").body]
         while waiting:
@@ -116,6 +118,9 @@ def _bounds_in(requires: str) -> dict[str, tuple[int | None, int | None]]:
                 if isinstance(op, ast.Gt | ast.GtE):
                     one, op, other = other, ast.LtE(), one
                 match one, op, other:
+                    case ast.Name(id=name), ast.In(), ast.Tuple() | ast.List():
+                        with suppress(ValueError):
+                            listed[name] = tuple(ast.literal_eval(other))
                     case ast.Name(id=name), ast.Lt() | ast.LtE(), end:
                         ends.setdefault(name, ([], []))[1].extend(_whole(end, math.ceil))
                     case end, ast.Lt() | ast.LtE(), ast.Name(id=name):
@@ -124,7 +129,8 @@ def _bounds_in(requires: str) -> dict[str, tuple[int | None, int | None]]:
                         low, high = ends.setdefault(name, ([], []))  # a divisor
                         low += [-abs(n) for n in _whole(end, math.floor) if n]
                         high += [abs(n) for n in _whole(end, math.floor) if n]
-    return {name: (max(low, default=None), min(high, default=None)) for name, (low, high) in ends.items()}
+    bounded = {name: range(max(low), min(high) + 1) for name, (low, high) in ends.items() if low and high}
+    return {**{name: each for name, each in bounded.items() if len(each) <= MAX_EXHAUSTED}, **listed}
 
 
 def _whole(end: ast.expr, rounded: Callable[[float], int]) -> list[int]:
