@@ -240,7 +240,7 @@ def input_interval(disagreement: Floats, m: int) -> Interval:
 
 def exact_interval(incoherence: float) -> Interval:
     """Return what is known of I where all inputs were run: itself."""
-    return Interval(low=incoherence, high=incoherence, level=LEVEL, covers="all inputs that the types allow")
+    return Interval(low=incoherence, high=incoherence, level=LEVEL, covers="all inputs that are allowed")
 
 
 def statement(disagreement: Floats, interval: Interval, subject: str) -> str:
