@@ -295,6 +295,8 @@ def test_small_domains_are_listed(parameters: str, wanted: list[str] | None) -> 
         ("x: float", "x in (0.5, 1.0)", 2),
         ("n: int", "n in (6, 12, 24) and n > 6", 3),
         ("unit: str", "unit in units", None),
+        ("n: int", "n in ('a', 'b')", None),
+        ("n: int", "3 <= n <= 2", None),
         ("unit: str", "unit in ('a', b)", None),
     ],
 )

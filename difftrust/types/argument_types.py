@@ -72,7 +72,7 @@ class ArgumentTypes:
             values = kind.all_values(MAX_EXHAUSTED)
             listed = known.get(parameter.name, ())
             if values is None and listed and (isinstance(kind, Whole) or isinstance(listed, tuple)):
-                values = [value for value in listed if kind.fits(value)]
+                values = [value for value in listed if kind.fits(value)] or None
             columns.append(values if values is None or parameter.required else [_LEFT_OUT, *values])
         rows = all_rows(columns, MAX_EXHAUSTED) if columns else None
         if rows is None:
