@@ -393,7 +393,7 @@ class Drawn:
     n_seeds: int = 0
     """Inputs that are unchanged seeds, since no draw at their position was kept."""
     exhausted: bool = False
-    """These are all inputs that types and conditions allow."""
+    """These are all inputs that types and conditions allow: none of them was left out."""
     is_rare: bool = False
     """Drawing ended early, for hardly any draw was kept."""
     differing: dict[str, Judged] = field(default_factory=dict)
@@ -441,10 +441,11 @@ def draw_inputs(task: Task, draws: InputSource, judge: InputFilter, *, n: int, e
     """
     everything = draws.exhaustive(task.domain.requires if task.domain is not None else "")
     if everything is not None:
-        drawn = Drawn(exhausted=True)
+        drawn = Drawn()
         for judged in judge.judge(everything):
             drawn.count(judged)
             drawn.inputs += [] if judged.why else [judged.text]
+        drawn.exhausted = {*drawn.left_out} <= {OUTSIDE}
         return drawn
     drawn = Drawn()
     texts = _fill_positions(draws, judge, drawn, n=n, enter=enter)

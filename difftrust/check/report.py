@@ -157,7 +157,7 @@ class CheckReport:
     left_out: tuple[tuple[str, int], ...]
     """Why draws were left out, and how many, the most frequent first."""
     exhausted: bool
-    """The inputs are all that types and conditions allow."""
+    """The inputs are all that types and conditions allow: none of them was left out."""
     n_examples: int
     """Examples that say what is right; each ran on every candidate."""
     contradictions: tuple[Contradiction, ...]

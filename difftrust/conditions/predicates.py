@@ -32,7 +32,7 @@ BUILTINS: Final = (
     "abs all any bool dict enumerate float int len list max min range reversed round set sorted str sum tuple zip"
 )
 _CALLS: Final[dict[str, Callable[..., Any]]] = {name: getattr(builtins, name) for name in BUILTINS.split()} | {
-    f"math.{name}": getattr(math, name) for name in ("isfinite", "isinf", "isnan", "isclose", "gcd", "log")
+    f"math.{name}": getattr(math, name) for name in ("isfinite", "isinf", "isnan", "isclose", "gcd")
 }
 _CONSTANTS: Final = {"math.inf": math.inf, "math.pi": math.pi, "math.e": math.e, "math.nan": math.nan}
 _KINDS: Final = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "tuple": tuple}

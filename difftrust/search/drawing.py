@@ -340,7 +340,7 @@ class TypedInputs:
         return self._types.accepts(text)
 
     def exhaustive(self, requires: str) -> list[str] | None:
-        """Return all argument tuples that the types and a condition leave if they are few, with others; else None."""
+        """Return all argument tuples that types and a condition allow, and others, if they are few; else None."""
         return None if self._types.unchecked else self._types.all_arguments(requires)
 
     def _remember(self, arguments: tuple[Any, ...]) -> None:

@@ -60,10 +60,10 @@ class ArgumentTypes:
         names = [one.name for one in self._positional]
         return [*zip(names + names[-1:] * len(values), values, strict=False), *named.items()]
 
-    def all_arguments(self, requires: str = "") -> list[str] | None:
+    def all_arguments(self, requires: str) -> list[str] | None:
         """Return all argument tuples if there are at most ``MAX_EXHAUSTED``; None if there are more.
 
-        ``requires``: a condition that may bound whole numbers or list values; all that it allows are among the tuples.
+        ``requires``: a condition, which may bound whole numbers or list values; what it allows is among the tuples.
         """
         if any(parameter.variadic for parameter in self.parameters):
             return None

@@ -191,6 +191,21 @@ def test_all_inputs_of_a_small_domain_are_enough(checked: Check) -> None:
     assert "4 inputs (all that are allowed)" in out
 
 
+SEASON = 'def season(n: int) -> int:\n    """Return the season.\n\n    Args:\n        n: The month, 1 to 12.\n    """\n'
+
+
+def test_all_inputs_that_a_docstring_leaves_are_enough_unless_candidates_refuse_some(checked: Check) -> None:
+    status, out = checked(SEASON, returning("season(n)", "n % 12 // 3", "n // 3 if n < 12 else 0"))
+    assert status == 0, out
+    assert "12 inputs (all that are allowed)" in out
+    status, out = checked(SEASON, returning("season(n)", "{12: 0, 1: 0}[n]", "{1: 0, 12: 0}[n]"))
+    assert status == 3
+    assert "2 distinct inputs ran, 30 are needed" in out
+    status, out = checked(SEASON, returning("season(n)", "n % 12 // 3", "n // 3 if n < 11 else 0"))
+    assert status == 1
+    assert "season(11)" in out
+
+
 FIRST = 'def first(items: list[int]) -> int:\n    """Return the first item."""\n'
 RIGHT = "def first(items):\n    return items[0]\n"
 
