@@ -1,6 +1,5 @@
 """Which runner makes the calls of a check inside the sandbox, and what its programs may import."""
 
-import importlib.metadata
 import re
 import sys
 from collections.abc import Sequence
@@ -57,6 +56,8 @@ def installed(library: str) -> bool:
 
 def _dependencies(library: str) -> list[str]:
     """Return what else the distribution of a library and those that it requires bring, as top-level names."""
+    from importlib import metadata  # late: most programs import no package
+
     seen: set[str] = set()
     wanted, found = [_distribution_of(library)], []
     while wanted:
@@ -66,8 +67,8 @@ def _dependencies(library: str) -> list[str]:
             continue
         seen.add(key)
         try:
-            distribution = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
+            distribution = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
             continue
         tops = {file.parts[0].partition(".py")[0] for file in distribution.files or () if _is_code(file.parts)}
         found += sorted(tops)
@@ -86,9 +87,11 @@ def _is_code(parts: tuple[str, ...]) -> bool:
 
 
 def _distribution_of(library: str) -> str:
+    from importlib import metadata
+
     try:
-        return importlib.metadata.distribution(library).name
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.distribution(library).name
+    except metadata.PackageNotFoundError:
         pass  # its import name is another one: PyYAML is imported as yaml
     file = file_of(library)
     assert file is not None

@@ -1,6 +1,5 @@
 """Which inputs of a check are kept: inside the domain, built, answered by enough candidates; drawn until enough are."""
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Sequence
@@ -10,19 +9,17 @@ from typing import Any
 import numpy as np
 
 from difftrust.check.implied_conditions import MANY_AXES, ImpliedConditions
-from difftrust.check.options import Suggestion
+from difftrust.check.in_domain import InDomain
+from difftrust.check.options import ALL, QUORUM, Suggestion
 from difftrust.check.outcomes import Answers, Measured, OutcomeClasses, builtin_of
 from difftrust.check.programs import Executor, Ran, lacks_package
 from difftrust.search.inputs import InputSource
 from difftrust_core.base.literals import Instance
 from difftrust_core.base.records import Kind, Outcome, Program
-from difftrust_core.base.task import Domain, Task
-from difftrust_core.exceptions import WrongUsage
+from difftrust_core.base.task import Task
 from difftrust_core.languages.language import MAX_ATTEMPTS
-from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import ProgramRun
 
-QUORUM, ALL = "quorum", "all"
 OUTSIDE = "outside the domain"
 EXCLUDED = "by conditions that a model suggests"
 NOT_FITTING = "outside the types"
@@ -48,70 +45,6 @@ _NO_INT_OF_C = 2**31
 _NEAR = range(1900, 2101)
 """Years; from others to today a step a day may take more time than there is."""
 _MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
-INSIDE = "inside"
-_PREDICATE = """\
-import copy, datetime, functools, itertools, math, operator, re, string
-
-
-class OutsideTheDomain(Exception): ...
-
-
-def {name}{signature}:
-    if not (
-{requires}
-    ):
-        raise OutsideTheDomain
-    return True
-"""
-
-
-class InDomain:
-    """Tells which argument tuples lie inside a task's domain; the condition runs in the sandbox."""
-
-    def __init__(self, executor: Executor, *, conditions: Sequence[str] | None = None):
-        """``conditions``: these instead of the task's own."""
-        self._executor, task = executor, executor.task
-        if conditions is not None:
-            task = replace(task, domain=Domain(requires=" and ".join(f"({text})" for text in conditions)))
-        self.program = predicate_program(task)
-        """Empty where there is no condition."""
-
-    def __call__(self, inputs: Sequence[str]) -> list[bool]:
-        """Return which of the inputs lie inside; one on which the condition raises or takes too long does not.
-
-        Raises WrongUsage where the condition does not load.
-        """
-        if not self.program or not inputs:
-            return [True] * len(inputs)
-        rows = self._executor.run([self.program], inputs, entry_point=INSIDE).rows
-        if all(kind == Kind.LOAD_ERROR for ((kind, _),) in rows):
-            said = rows[0][0][1]
-            mend = "that part of the module" if "preamble" in said else "--assume or the docstring"
-            raise WrongUsage(f"the condition of the domain does not load in the sandbox ({said}); mend {mend}")
-        return [kind in (Kind.VALUE, Kind.UNSUPPORTED) for ((kind, _),) in rows]
-
-
-def predicate_program(task: Task) -> str:
-    """Return a program whose ``inside`` raises outside the domain of ``task``; empty where it has no condition."""
-    requires = task.domain.requires.strip() if task.domain is not None else ""
-    if not requires:
-        return ""
-    try:
-        _ = ast.parse(f"(\n{requires}\n)", mode="eval")
-        (function,) = ast.parse(f"def f{task.signature or '(*arguments)'}: ...").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        found = language_of(task).domain(task)
-        return found.predicate if found is not None else ""
-    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-    return _PREDICATE.format(name=INSIDE, signature=f"({_names(function.args)})", requires=requires)
-
-
-def _names(arguments: ast.arguments) -> str:
-    """Return the parameters without their annotations."""
-    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
-        if argument is not None:
-            argument.annotation = None
-    return ast.unparse(arguments)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from difftrust_core.base.records import Candidate
 
 
+QUORUM, ALL = "quorum", "all"
+VALIDITIES = (QUORUM, ALL)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """What checks and comparisons are asked alike: which inputs are run, and when two outcomes are equal."""
@@ -68,7 +72,7 @@ class CheckOptions(RunOptions):
     """Inputs keep to the annotated types."""
     witnesses: int = 100
     """At most so many seed inputs run unchanged, in addition to the n; 0: none, and none are sought."""
-    validity: str = "quorum"
+    validity: str = QUORUM
 
     @property
     def known(self) -> dict[str, Any]:

@@ -17,12 +17,9 @@ from difftrust.check.report import (
     Undecided,
     Validation,
     Verdict,
-    exact_interval,
-    input_interval,
-    statement,
-    witness_statement,
 )
 from difftrust.check.spelling import spell_kind, spelled_in
+from difftrust.check.statements import exact_interval, input_interval, statement, witness_statement
 from difftrust.conditions.reading import LEFT_OPEN
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.task import Task

@@ -67,10 +67,11 @@ def check_one(where: str, request: CheckRequest) -> int:
             raise WrongUsage("expected --model or --candidates, got neither; name an LLM, or a folder of programs")
         prepared, right = prepare(found, replace(request, say=say, phase=phase)), _texts(request)
         from difftrust.check.check import check, check_to_ask  # late, so that a refusal comes soon
+
+        report, board = check_to_ask(prepared) if request.ask else (check(prepared), None)
         from difftrust.outputs.findings import exit_status_of, finding_of_check
         from difftrust.questions.board import board_as_json
 
-        report, board = check_to_ask(prepared) if request.ask else (check(prepared), None)
         finding, program = finding_of_check(report, where), report.consensus
         show(report, finding, request.style, **({"questions": board_as_json(board)} if board else {}))
         if board:

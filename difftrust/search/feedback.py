@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -55,15 +56,20 @@ def read_met(outcome: Outcome) -> list[Met]:
         for place, times, how, one, other in said[:_MOST_MET]:
             texts = (how, one, other)
             if all(type(text) is str and len(text) < _MOST_TEXT and "lambda" not in text for text in texts):
-                values = _number_of(read_literal(one)), _number_of(read_literal(other))
+                values = _value_of(one), _value_of(other)
                 found.append(Met(place=int(place), times=int(times), how=how, values=values))
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
         return found
     return found
 
 
-def _number_of(value: Any) -> Any:
-    """Return an exact number as an int or float, so that it meets those in texts; any other value as it is."""
+@lru_cache(maxsize=4096)
+def _value_of(text: str) -> Any:
+    """Return what a program says that it compared, which nothing changes in place; an exact number as int or float.
+
+    So it meets the numbers in texts.
+    """
+    value = read_literal(text)
     if type(value) is not Instance or value.type_name.rpartition(".")[2] != "Decimal" or len(value.args) != 1:
         return value
     number = float(str(value.args[0])[:40])

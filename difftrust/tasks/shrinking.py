@@ -198,7 +198,7 @@ class Shrinking:
         ids, late = dict[int, NDArray[np.uint16]](), set[int]()
         for row in sorted((rows | {RIGHT}) & self._codes.keys()):
             run = self._sandbox.run(self._language.source(self._task, self._codes[row]), self._task.entry_point)
-            ids[row] = run.outcome_ids
+            ids[row] = np.asarray(run.outcome_ids)
             if run.restarts:
                 self._slow[row] = self._slow.get(row, 0) + 1
                 late |= {row} if self._slow[row] >= _PATIENCE else set()

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
@@ -165,8 +166,9 @@ def with_values(arguments: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any,
     return joined_arguments(values[:n], dict(zip(named, values[n:], strict=True)))
 
 
+@lru_cache(maxsize=4096)
 def arguments_of(text: str) -> tuple[Any, ...] | None:
-    """Return an argument tuple by its text, None where it is none."""
+    """Return an argument tuple by its text, None where it is none. It is shared: nothing changes it in place."""
     try:
         value = read_literal(text)
     except BadText:

@@ -2,12 +2,14 @@
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from difftrust.types.base import Delegate, Draws, NoValue, Type, first_that_fits
 from difftrust_core.base.literals import Code, write_literal
 from difftrust_core.languages.python.syntax import expression, takes
+
+_MOST_KNOWN = 4096
 
 
 @dataclass(eq=False)
@@ -63,12 +65,19 @@ class Options(Delegate):
     """Values of the first type that they fit."""
 
     options: Sequence[Type]
+    _known: dict[int, tuple[Any, Type | None]] = field(default_factory=dict, init=False, repr=False)
+    """By ``id``, values and the option that each is of: asked at each level, else all below would be read each time."""
 
     def fits(self, value: Any) -> bool:
         return self.of(value) is not None
 
     def of(self, value: Any) -> Type | None:
-        return first_that_fits(self.options, value)
+        value_and_option = self._known.get(id(value))
+        if value_and_option is None:  # nothing changes a value in place, and one that is kept here keeps its id
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            value_and_option = self._known[id(value)] = value, first_that_fits(self.options, value)
+        return value_and_option[1]
 
     def inside(self) -> Sequence[Type]:
         return self.options

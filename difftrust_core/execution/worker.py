@@ -74,7 +74,7 @@ class _Chunk:
         rows = []
         for program in missing:
             run = self._run(sandbox, program, distinct, table)
-            behaviour_id = behaviours.setdefault(run.outcome_ids[which].tobytes(), len(behaviours))
+            behaviour_id = behaviours.setdefault(np.asarray(run.outcome_ids)[which].tobytes(), len(behaviours))
             rows.append(_execution_row(program.tree_id, behaviour_id, run))
         new = pl.DataFrame([{"task_id": task.task_id, **row} for row in rows])
         self._write("outcomes", self._outcome_frame(table, distinct, which))

@@ -9,12 +9,10 @@ import secrets
 import socket
 import struct
 import tempfile
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
 
 from difftrust_core.base.files import scratch_folder
 from difftrust_core.base.records import ACCEPTED, Kind, Outcome
@@ -47,23 +45,23 @@ class OutcomeTable:
         """Return a table for n inputs on which nothing has run."""
         return cls([[] for _ in range(n)])
 
-    def chosen(self, outcome_ids: NDArray[np.uint16]) -> list[Outcome]:
+    def chosen(self, outcome_ids: "array[int]") -> list[Outcome]:
         """Return the outcome on each input that has this number there."""
-        return [row[number] for row, number in zip(self.rows, outcome_ids.tolist(), strict=True)]
+        return [row[number] for row, number in zip(self.rows, outcome_ids, strict=True)]
 
-    def ids_of(self, lines: Sequence[str]) -> NDArray[np.uint16]:
+    def ids_of(self, lines: Sequence[str]) -> "array[int]":
         """Return the id of the outcome that each input's line says: (n,); a new id where it was not seen there before.
 
         Raises ValueError or KeyError if a line says none, or if there are not n; the table is then as before.
         """
-        found = np.array([ids.get(line, -1) for ids, line in zip(self._ids, lines, strict=True)], dtype=np.int64)
-        new = np.flatnonzero(found < 0).tolist()
+        found = [ids.get(line, -1) for ids, line in zip(self._ids, lines, strict=True)]
+        new = [i for i, number in enumerate(found) if number < 0]
         said = {line: _outcome(line) for line in {lines[i] for i in new}}
         for i in new:
             line, row = lines[i], self.rows[i]
             found[i] = self._ids[i][line] = len(row)
             row.append(said[line])
-        return found.astype(np.uint16)
+        return array("H", found)
 
 
 def line_of(outcome: Outcome) -> str:
@@ -135,7 +133,7 @@ class Limits:
 class ProgramRun:
     """One program on all inputs: ``outcome_ids`` (n,) index each input's list in the OutcomeTable."""
 
-    outcome_ids: NDArray[np.uint16]
+    outcome_ids: "array[int]"
     restarts: int = 0
     cpu: float = 0.0
     wall: float = 0.0
@@ -218,7 +216,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         """Calls are limited by their CPU time; otherwise by the time on the wall."""
         self._batch: dict[str, Any] | None = None
         self._index = 0
-        self._ids_of: dict[tuple[bytes, tuple[int, ...], str], NDArray[np.uint16]] = {}
+        self._ids_of: dict[tuple[bytes, tuple[int, ...], str], array[int]] = {}
         self._pages = _Pages()
         self._baits = contextlib.ExitStack()
         self._is_ready = False
@@ -364,7 +362,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             nondeterministic=bool(facts["nondeterministic"]),
         )
 
-    def _ids(self, facts: dict[str, Any], n: int) -> NDArray[np.uint16]:
+    def _ids(self, facts: dict[str, Any], n: int) -> "array[int]":
         """Return the ids of the outcomes in a program's lines, followed by the one that the zygote says of the rest."""
         end = int(facts["end"])
         text = self._pages.read(end) if end <= n * MAX_LINE * 4 + _HEADER_BYTES else b""
