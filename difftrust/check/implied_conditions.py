@@ -84,10 +84,14 @@ class ImpliedConditions:
             p for p in _by_names(self.parameters, docstring) if not p.names & told and not contradicted(p, calls)
         ]
         self.predicates = (*found.doubts, *implied)
-        self._unread = (
+        unread = (
             *(each for each in found.reading.unread if each.origin != "raises"),
             *_of_callers(docstring, [p.name for p in parameters], programs, found.reading),
         )
+        assumed = [each.names for each in found.stated if each.origin == "assume"]
+        # The user said what they mean, by as many conditions as there are sentences, or by one of the same parameters.
+        is_settled = len(assumed) >= len(unread)
+        self._unread = () if is_settled else tuple(u for u in unread if not u.names & set().union(*assumed))
 
     def doubt(self, arguments: str) -> Doubt | None:
         """Return why an argument tuple may not be allowed; None where nothing speaks against it.

@@ -154,6 +154,7 @@ _OF_EACH = re.compile(r"all\(\((?!len\(|a [<>n])")
 """Said of the items of an argument, not of it: "the diagonal is zero" is not."""
 _NOT_EMPTY = re.compile(r"len\(\w+\) (?:> 0|>= 1)")
 _BOTH_OF = re.compile(r"^P\d+ and P\d+ (?!.*\bP\d)")
+_TWO_NOUNS = re.compile(r"(?:the |both )?(?![PIA]\d)[\w-]+ and (?:the )?(?![PIA]\d)[\w-]+ be\b")
 _RESPECTIVE = re.compile(r"\([^()]*\) and [^()]*\([^()]*\)")
 _QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
@@ -367,6 +368,8 @@ class _Sentence:
         is_criterion = self._passage.origin == "prose" and _JUDGES.search(self._text)
         if is_criterion or (self._judges and self._is_of_validity):
             found = [*map(Guess, found)]  # what makes something valid, or what is allowed
+        if self._passage.origin == "prose" and _TWO_NOUNS.match(" ".join(self._words)):
+            found = [text if text[:4] == "all(" else Guess(text) for text in found]  # "field and value": parts of it
         return found, None if is_criterion and ":" in self._text else left
 
     def _read(self) -> tuple[list[str], frozenset[str] | None]:

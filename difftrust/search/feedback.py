@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -30,6 +30,7 @@ BATCH = 120
 """Inputs that are followed at a time."""
 _MADE_OF_ONE, _OF_A_PAIR, _USES = 60, 8, 6
 _MOST_MET, _MOST_TEXT, _MAX_NODES, _MAX_LENGTH, _LARGE = 80, 500, 60, 1_000, 2**64
+_UNITS = (1, *(timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours", "days")))
 _SEQUENCES = (list, tuple, set, frozenset)
 _SIZED = (*_SEQUENCES, dict, str, bytes)
 _NUMBERS = (int, float)
@@ -122,6 +123,10 @@ class Feedback:
                 equal = [(path, part.type) for path, part in nodes if _alike((part.value, one))]
                 same = [path for path, kind in equal if kind.fits(other) and not kind.parts(one)]
                 made += [[(tuple(same), other)]] if len(same) > 1 else []  # an id, and what refers to it
+            sought = pair.values[1]
+            if pair.how not in ("", "re", "%", "bool") and type(sought) is str:  # in a text, so perhaps in any
+                texts = [path for path, part in nodes if type(part.value) is str and part.type.fits(sought)]
+                made += [[((path,), sought)] for path in texts]
             exact, more = [new for each in made for new in each[:1]], [new for each in made for new in each[1:]]
             chosen = [self._generator.sample(some, min(len(some), _OF_A_PAIR)) for some in (exact, more)]
             for paths, new in (*chosen[0], *chosen[1]):
@@ -203,14 +208,20 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
 def _moved(kind: Standard, value: Instance, one: Any, other: Any) -> list[Instance]:
     """Return a date, time or exact number as far from ``value`` as one operand was from the other, and a step more.
 
-    Where these were whole numbers, they may have been its seconds or days.
+    Where these were whole numbers, they may have been its seconds, minutes, hours or days.
     """
     found = []
-    for unit in (1, timedelta(seconds=1), timedelta(days=1)):
+    for unit in _UNITS:
         with suppress(*NO_VALUE):
-            step = (real(other) - real(one)) * unit
+            step = (_on_a_day(other) - _on_a_day(one)) * unit
             found += [kind.moved(value, each) for each in (step, *(step + more for more in kind.steps[-6:-4]))]
     return found
+
+
+def _on_a_day(value: Any) -> Any:
+    """Return the value behind a literal, a time of day as one of the first day: two of them have a difference."""
+    made = real(value)
+    return datetime.combine(date.min, made.replace(tzinfo=None)) if type(made) is time else made
 
 
 def _with_member(part: Part, other: Any, draws: Draws) -> list[Any]:

@@ -153,6 +153,8 @@ class Standard(Type):
         """Return what lies one step from a value. Raises ValueError, TypeError, ArithmeticError or LookupError."""
         made, zone = real(value) + step, value.fields.get("tzinfo", *value.args[7:8])
         moved = read_literal(repr(made if zone is None else made.replace(tzinfo=None)).removeprefix("datetime."))
+        if type(moved) is not Instance:
+            raise TypeError  # a fraction and a float make a float
         return Instance(value.type_name, moved.args, moved.fields if zone is None else {"tzinfo": zone})
 
 

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from difftrust.check.implied_conditions import ImpliedConditions
+from difftrust.conditions.predicates import Predicate
+from difftrust.conditions.reading import Reading, UnreadSentence
+from difftrust.source.conditions import Conditions
 from difftrust.source.function import load_stub
 from difftrust.types.argument_types import Parameter
 from tests.support.stubs import report_of
@@ -110,3 +113,24 @@ def test_a_sentence_with_numbers_that_no_program_uses_says_what_callers_keep(
     assert (doubt is not None) is is_in_doubt
     assert doubt is None or sentence in doubt.why
     assert implied.doubt("(5,)") is None
+
+
+@pytest.mark.parametrize(
+    ("assume", "in_doubt"),
+    [
+        ((), ["(-1, 1)", "(1, -1)"]),
+        (("wage >= 0",), ["(-1, 1)", "(1, -1)"]),
+        (("tour > 0",), []),
+        (("wage >= 0", "wage < 9"), []),
+    ],
+    ids=["nothing", "another parameter", "the same parameter", "as many as sentences"],
+)
+def test_what_the_user_says_settles_what_was_not_read(assume: tuple[str, ...], in_doubt: list[str]) -> None:
+    parameters = [Parameter(name=name, annotation=None, required=True) for name in ("tour", "wage")]
+    unread = [
+        UnreadSentence(text=f"The tour has to be {how}.", names=frozenset(["tour"]), origin="prose") for how in "ab"
+    ]
+    stated = tuple(Predicate(text=text, origin="assume") for text in assume)
+    found = Conditions(stated=stated, reading=Reading(unread=tuple(unread)))
+    implied = ImpliedConditions(parameters, conditions=found)
+    assert [text for text in ("(-1, 1)", "(1, -1)") if implied.doubt(text)] == in_doubt

@@ -417,6 +417,8 @@ def test_what_a_noun_means_that_names_no_parameter_is_only_perhaps_said() -> Non
     }
     found = reading("seconds: list[int]", "Add up. A playlist has at least one song.")
     assert [(each.text, each.origin) for each in found.predicates] == [("len(seconds) >= 1", "perhaps")]
+    found = reading("query: str", "Read a filter. Field and value are never empty.")
+    assert [(each.text, each.origin) for each in found.predicates] == [("len(query) > 0", "perhaps")]
 
 
 @pytest.mark.parametrize("docstring", ["Return the least difference of two times.", "Nearest two times."])

@@ -11,8 +11,10 @@ from difftrust.search.feedback import Met, aims_of, instead, read_met, with_node
 from difftrust.types.base import Draws, Part, Type
 from difftrust.types.choices import Either, Nothing
 from difftrust.types.containers import Entries, Items
+from difftrust.types.known import known_type
 from difftrust.types.numbers import Whole
 from difftrust.types.texts import Octets, Text
+from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind
 from tests.support.stubs import report_of
 
@@ -41,11 +43,22 @@ TOTALS = (
     "def over(parts):\n    return sum(parts[:5]) - 90 if sum(parts[:5]) > 91 else 0\n",
 )
 
+LATE = (
+    "from datetime import datetime, time\n"
+    'def late(at: datetime) -> bool:\n    """Tell whether it is past three. Requires: at.tzinfo is None"""\n'
+)
+LATES = tuple(f"def late(at):\n    return at.time() {sign} time(15)\n" for sign in (">=", ">"))
+FILLED = 'def fill(text: str, first: str, second: str) -> str:\n    """Fill two places of a text."""\n'
+FILLS = (
+    "def fill(text, first, second):\n    return text.replace('{1}', first).replace('{2}', second)\n",
+    "def fill(text, first, second):\n    return second.join(p.replace('{1}', first) for p in text.split('{2}'))\n",
+)
+
 
 @pytest.mark.parametrize(
     ("stub", "codes"),
-    [(GUARD, GUARDS), (COMPUTED, CODES), (COMPUTED, TESTED), (TOTAL, TOTALS)],
-    ids=["line feed", "computed", "tested alone", "met outside the domain too"],
+    [(GUARD, GUARDS), (COMPUTED, CODES), (COMPUTED, TESTED), (TOTAL, TOTALS), (LATE, LATES), (FILLED, FILLS)],
+    ids=["line feed", "computed", "tested alone", "met outside the domain too", "time of day", "sought in a text"],
 )
 def test_a_difference_that_no_draw_meets_is_found_by_what_the_programs_compare(
     stub: str, codes: tuple[str, str], tmp_path: Path
@@ -154,6 +167,12 @@ def test_the_other_operand_takes_the_place_of_one(
     else:
         assert made[0] == first
     assert all(kind.fits(each) for each in made)
+
+
+def test_a_fraction_that_met_a_float_goes_nowhere() -> None:
+    kind = known_type("fractions.Fraction")
+    assert kind is not None
+    assert instead(Part(read_literal("Fraction(1, 3)"), kind), 0.5, 0.25, Draws(generator=random.Random(0))) == []
 
 
 def test_what_is_equal_becomes_another_value_all_at_once_and_a_key_what_was_looked_up() -> None:
