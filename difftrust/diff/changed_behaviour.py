@@ -10,7 +10,7 @@ from typing import Literal
 
 from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
-from difftrust.diff.sandbox_imports import MISSING, STAND_IN
+from difftrust.diff.sandbox_imports import LEFT_OUT, MISSING, STAND_IN
 from difftrust.diff.version import Bundle
 from difftrust.source.closure import dotted_name, evaluated
 from difftrust.source.scopes import bound_by
@@ -68,7 +68,9 @@ class Compare:
 def is_no_answer(outcome: Outcome) -> bool:
     """Tell whether a version was ended, or met what is not there, so that nothing is known of what it does."""
     kind, text = outcome
-    is_missing = outcome == (Kind.UNSUPPORTED, STAND_IN) or (kind == Kind.EXCEPTION and text.startswith(MISSING))
+    is_missing = outcome == (Kind.UNSUPPORTED, STAND_IN) or (
+        kind == Kind.EXCEPTION and text.startswith((MISSING, LEFT_OUT))
+    )
     return kind in _NO_ANSWER or is_missing or is_not_built(outcome)
 
 

@@ -36,10 +36,11 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
     if before == after:
         return judged(pair, options, _pinned(pair, options), difference="")
     found = _searched(pair, options)
-    if found.load_errors and sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE:
+    if (found.load_errors or found.left_out) and sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE:
         whole = _pair(old, new, options, whole=True)
         again = _searched(whole, options)
-        found, pair = (again, whole) if not again.load_errors else (found, pair)
+        if not again.load_errors:
+            found, pair = again, whole
     return judged(pair, options, found, difference=_difference(pair))
 
 
@@ -167,6 +168,11 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
         yield (
             f"both versions raise the same on all {found.compared} inputs",
             "give a call on which they return with --example",
+        )
+    if found.left_out:
+        yield (
+            f"on {found.left_out} inputs a version looks up a name of its package that was not taken for part of it",
+            "compare a function that names what it uses",
         )
     if len(found.opaque) > found.returned * _FEW_OPAQUE:
         yield _opaque(found), "compare a function that calls it and returns what the object holds"

@@ -16,7 +16,7 @@ import types
 import warnings
 from typing import Any
 
-MISSING = "NotAvailable"
+MISSING, LEFT_OUT = "NotAvailable", "LeftOut"
 STAND_IN = "_Absent"
 _MAX_ITEMS = 20
 _PROBES: tuple[tuple[Any, ...], ...] = ((), (0,), (2,), ("a b",), ([3, 1],), (1, 2), (len,))
@@ -37,10 +37,16 @@ _OPERATORS = (
 )
 _loading = [True]
 _own: set[str] = set()
+_left_out: dict[str, list[str] | None] = {}
+"""Names of each module of the package that the program does not have; None for a module that it does not have."""
 
 
 class NotAvailable(BaseException):
     """What was used comes from a package that is not there."""
+
+
+class LeftOut(NotAvailable):
+    """What was used is a name of the version's own package that was not taken into its program."""
 
 
 class _Absent(type):
@@ -110,6 +116,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Return the spec of a module that is known here, else None."""
         known = name in self._sources
+        if not known and _left_out.get(name, ()) is None:
+            raise LeftOut(name)
         if not known and name.partition(".")[0] not in self._missing:
             return None
         is_package = self._sources[name][1] if known else True
@@ -129,7 +137,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install(
-    namespace: dict[str, Any], sources: dict[str, tuple[str, bool]], missing: tuple[str, ...], names: tuple[str, ...]
+    namespace: dict[str, Any],
+    sources: dict[str, tuple[str, bool]],
+    missing: tuple[str, ...],
+    names: tuple[str, ...],
+    left_out: dict[str, list[str] | None],
 ) -> None:
     """Make the package importable; ``names``: under which the version's module is known, the one it sees first."""
     module = sys.modules[namespace["__name__"]]
@@ -140,6 +152,7 @@ def install(
     if any(source.startswith(f"{name}.") for name in names for source in sources):
         module.__path__ = []  # it is a package: it takes its own modules from itself
     _own.update(names, sources)
+    _left_out.update(left_out)
     sys.meta_path.insert(0, _Finder(sources, missing))
     warnings.warn = _heard
 
@@ -208,7 +221,12 @@ def caller(namespace: dict[str, Any], owner: str, name: str, awaitable: bool) ->
     def call(*arguments: Any, **named: Any) -> Any:
         streams = [a for a in (*arguments, *named.values()) if type(a) in (io.StringIO, io.BytesIO)]
         before = [(stream.getvalue(), stream.tell()) for stream in streams]
-        value = _function(namespace, owner, name, arguments)(*arguments, **named)
+        try:
+            value = _function(namespace, owner, name, arguments)(*arguments, **named)
+        except (NameError, AttributeError) as error:
+            if error.name in (_left_out.get(_module_of(error)) or ()):
+                raise LeftOut(error.name) from None
+            raise
         if awaitable and type(value) in (types.CoroutineType, types.AsyncGeneratorType):
             return _awaited(value)
         if type(value) is types.CoroutineType:
@@ -219,6 +237,16 @@ def caller(namespace: dict[str, Any], owner: str, name: str, awaitable: bool) ->
         return Written(seen, changed) if changed else seen
 
     return call
+
+
+def _module_of(error: NameError | AttributeError) -> Any:
+    """Return the name of the module in which a name was not found."""
+    if isinstance(error, AttributeError):
+        return error.obj.__name__ if type(error.obj) is types.ModuleType else ""
+    step: Any = error.__traceback__
+    while step.tb_next is not None:
+        step = step.tb_next
+    return step.tb_frame.f_globals.get("__name__")
 
 
 async def _awaited(value: Any) -> Awaited:

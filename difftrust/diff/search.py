@@ -13,6 +13,7 @@ from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_n
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import directed_inputs, named_constants
 from difftrust.diff.pair import Pair, Signature, load, parameters_of, settle, signatures
+from difftrust.diff.sandbox_imports import LEFT_OUT
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
@@ -123,6 +124,11 @@ class Found:
     def ran(self) -> int:
         """So many inputs could be made and were run on both versions."""
         return len(self.rows) - self.not_built
+
+    @property
+    def left_out(self) -> int:
+        """On so many a version used what is in its package and was not taken into its program."""
+        return sum((Kind.EXCEPTION, LEFT_OUT) in row for row in self.rows.values())
 
     @property
     def not_built(self) -> int:

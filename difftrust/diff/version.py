@@ -12,7 +12,7 @@ from difftrust.check.call_runner import installed
 from difftrust.source.closure import LIBRARIES, Module, Modules
 from difftrust.source.operators import operators_in
 from difftrust.source.scopes import names_of
-from difftrust.source.target import MAKERS, Target, find_target, root_of, without_texts
+from difftrust.source.target import MAKERS, Target, find_target, python_files, root_of, without_texts
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust.types.own import classes_in, parameters_in
 
@@ -48,13 +48,23 @@ class Version:
     @property
     def module_name(self) -> str:
         """``package.module``, as the package imports the file."""
-        parts = self.path.resolve().relative_to(self.root).with_suffix("").parts
-        return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+        return _module_name(self.path.resolve(), self.root)
+
+    @property
+    def package_modules(self) -> set[str]:
+        """The names of all modules of the file's package, none for a file in no package."""
+        top = self.root / self.module_name.partition(".")[0]
+        return {_module_name(path, self.root) for path in python_files(top)}
 
     @property
     def text(self) -> str:
         """The function alone, without its docstring, decorators included."""
         return ast.unparse(without_texts(self.target.function))
+
+
+def _module_name(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 
 def load_version(where: str) -> Version:
@@ -120,6 +130,9 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
     names = tuple(dict.fromkeys((name, own)))
     owner, _, called = wanted.rpartition(".") if version.makes else target.entry_point.rpartition(".")
     classes, late = _classes(modules), _late(modules)
+    left_out: dict[str, list[str] | None] = dict.fromkeys(sorted(version.package_modules))
+    left_out |= {module.name: sorted(module.binders.keys() - module.wanted) for module in modules.others}
+    left_out |= dict.fromkeys(names, sorted(modules.own.binders.keys() - modules.own.wanted))
 
     def remade(instead: ast.stmt | None, text: str) -> str:
         texts = {module.name: _text(module, modules, instead, text) for module in modules.every}
@@ -133,7 +146,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
             "__os.environ.setdefault('HOME', '/')",  # modules that look for it when they are imported
             "__inside = __types.ModuleType('__inside')",
             f"exec(compile({_inside()!r}, '<inside>', 'exec'), __inside.__dict__)",
-            f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r})",
+            f"__inside.install(globals(), {sources!r}, {missing!r}, {names!r}, {left_out!r})",
             texts[modules.own.name],
             *(f"__import__({name!r})" for name in modules.joined),
             f"__inside.complete(globals(), {late!r}, {classes!r})",

@@ -18,8 +18,10 @@ from difftrust_core.languages.python.syntax import own_statements
 
 LIBRARIES = {"numpy": "np", "pandas": "pd", "polars": "pl"}
 """Packages that inputs and candidates may use, and how inputs write them."""
-_DYNAMIC = frozenset(("getattr", "vars", "globals", "eval", "exec", "methodcaller", "attrgetter", "getmembers"))
-_LOOKS_UP = frozenset(("globals", "vars", "eval", "exec"))
+_DYNAMIC = frozenset(("getattr", "vars", "methodcaller", "attrgetter", "getmembers", "__dict__"))
+"""What looks up attributes by names that are made as it runs."""
+_LOOKS_UP = frozenset(("globals", "eval", "exec"))
+"""What does so in its module."""
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 _FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING")
 _INSTALLED = ("site-packages", "dist-packages")
@@ -235,12 +237,13 @@ class Module(Definitions):
 
     @cached_property
     def chains(self) -> dict[str, set[str]]:
-        """For each name the dotted texts that start with it: ``utils`` -> ``utils.text.strip``."""
+        """For each name the dotted texts that it is read by, as a whole: ``utils`` -> ``utils.text.strip``."""
         found: dict[str, set[str]] = {}
+        inner = {node.value for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(self.tree):
-            dotted = dotted_name(node) if isinstance(node, ast.Attribute) else ""
-            if dotted:
-                found.setdefault(dotted.partition(".")[0], set()).add(dotted)
+            match node:
+                case ast.Attribute() | ast.Name(ctx=ast.Load()) if node not in inner and (dotted := dotted_name(node)):
+                    found.setdefault(dotted.partition(".")[0], set()).add(dotted)
         return found
 
     @cached_property
@@ -304,6 +307,8 @@ class Modules:
         """Methods that nothing asked for yet, by name."""
         self.implied: list[ast.AST] = []
         """Methods that only operators call, and what only these name."""
+        self._is_dynamic = False
+        """Attributes are looked up by names that are made as it runs: all methods are followed."""
 
     @property
     def every(self) -> list[Module]:
@@ -322,9 +327,8 @@ class Modules:
 
     @property
     def idle(self) -> list[ast.AST]:
-        """The methods of kept classes that nothing which is kept names; none where names are looked up as it runs."""
-        is_dynamic = any(_DYNAMIC & module.wanted for module in self.every) or "__dict__" in self._asked
-        return [] if is_dynamic else self._unasked
+        """The methods of kept classes that nothing which is kept names."""
+        return self._unasked
 
     def want(self, *names: str) -> "Modules":
         """Keep what binds names of the own module, and all that this rests on."""
@@ -352,7 +356,7 @@ class Modules:
                 for base, inner in module.imported.get(name, ()):
                     self._follow_name(module, name, base, inner)
                 if name in _LOOKS_UP:
-                    self._waiting += [(module, each) for each in module.imported]
+                    self._want_all(module)
             if not is_passing and (module, name) not in self._filled:
                 self._filled.add((module, name))
                 self._fill(module, name)
@@ -424,6 +428,17 @@ class Modules:
             for module, method in self._methods.pop(name, ()):
                 self._walk(module, method)
 
+    def _want_all(self, module: Module) -> None:
+        """Keep all that a module binds, and all methods: names are looked up in it as it runs."""
+        self._waiting += [(module, each) for each in module.binders]
+        self._look_up()
+
+    def _look_up(self) -> None:
+        """Follow all methods but those that only operators call."""
+        self._is_dynamic = True
+        for name in self._methods.keys() - OPERATORS:
+            self.ask(name)
+
     def _find(self, module: Module, name: str) -> None:
         if name in module.binders:
             self._keep(module, module.binders[name])
@@ -453,9 +468,10 @@ class Modules:
         if isinstance(top, ast.ClassDef) and not self.whole:
             for part in top.body:
                 heads: list[ast.AST | None] = [part]
-                if isinstance(part, Function) and not (part.name in self._asked or _is_special(part.name)):
+                late = isinstance(part, Function) and part.name in OPERATORS
+                is_asked = self._is_dynamic and not late
+                if isinstance(part, Function) and not (is_asked or part.name in self._asked or _is_special(part.name)):
                     self._methods.setdefault(part.name, []).append((module, part))
-                    late = part.name in OPERATORS
                     heads = [] if late else [*part.decorator_list, *part.args.defaults, *part.args.kw_defaults]
                 for head in filter(None, heads):
                     self._walk(module, head)
@@ -465,8 +481,18 @@ class Modules:
             for head in (*top.bases, *top.decorator_list, *(k.value for k in top.keywords)):
                 self._walk(module, head)
             return
+        by_text: set[ast.AST] = set()
         for node in evaluated(top, makes=True):
             match node:
+                case ast.Call(func=ast.Name(id="getattr") as called, args=[_, ast.Constant(value=str(name)), *_]):
+                    by_text.add(called)
+                    self.ask(name)
+                case ast.Name(id=name) | ast.Attribute(attr=name) if name in _DYNAMIC and node not in by_text:
+                    self._look_up()
+                    self._waiting.append((module, name))
+                case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+                    self._want_all(module)
+                    self._waiting.append((module, "sys"))
                 case ast.Name(id=name):
                     self._waiting.append((module, name))
                 case ast.Attribute(attr=name):
@@ -493,11 +519,14 @@ class Modules:
         """Want what a module that is bound to ``name`` is asked for."""
         for dotted in module.chains.get(name, ()):
             current = stands_for
-            for part in dotted.split(".")[1:]:
+            for part in [*dotted.split(".")[1:], ""]:
                 found = self._load(current)
                 if found is None:
                     break
-                self._waiting.append((found, part))
+                if part in ("", "__dict__"):  # the module as a value
+                    self._want_all(found)
+                else:
+                    self._waiting.append((found, part))
                 current = f"{current}.{part}"
 
     def _import(self, module: Module, node: ast.stmt, name: str, level: int = 0) -> bool:

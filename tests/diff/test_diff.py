@@ -1,5 +1,6 @@
 """Versions in packages, pins, verdicts: what decides, and what is refused."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -502,3 +503,65 @@ def test_a_guess_in_place_of_an_annotation_that_is_not_understood_is_told(tmp_pa
     code = "from zz import Widget\n\n\ndef f(s: Widget, n: int):\n    return s + n\n"
     notes = compare(tmp_path, code, code.replace("s + n", "s + n + 1")).notes
     assert "s: int, by its use or name; its annotation Widget is not understood" in notes
+
+
+CODES = "RED_CODE = 1\nBLUE_CODE = 2\n"
+BY_TEXT = """
+import importlib
+from . import codes
+from .util import double
+
+TABLES = {{0: codes}}
+
+
+class F:
+    def run(self, n: int):
+        return {}
+
+    def do_int(self, n):
+        return double(n)
+
+
+def f(n: int):
+    return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("f", "codes.RED_CODE + n", "getattr(codes, 'red'.upper() + '_CODE') + n"),
+        ("f", "codes.RED_CODE + n", "TABLES[0].RED_CODE + n"),
+        ("f", "codes.RED_CODE + n", "vars(codes)['RED_CODE'] + n"),
+        ("f", "codes.RED_CODE + n", "codes.__dict__['RED_CODE'] + n"),
+        ("f", "codes.RED_CODE + n", "globals()['codes'].RED_CODE + n"),
+        ("F.run", "self.do_int(n)", "getattr(self, 'do_' + type(n).__name__)(n)"),
+        ("F.run", "self.do_int(n)", "getattr(self, 'do_int')(n)"),
+    ],
+)
+def test_what_is_looked_up_by_a_text_is_there(name: str, old: str, new: str, tmp_path: Path) -> None:
+    before, after = (
+        {
+            "use": BY_TEXT.format(*((body, "n") if name == "F.run" else ("n", body))),
+            "codes": CODES,
+            "util": "def double(n):\n    return n * 2\n",
+        }
+        for body in (old, new)
+    )
+    report = compare_packages(tmp_path, f"use.py::{name}", before, after)
+    assert report.verdict == "unchanged", report.statement
+
+
+@pytest.mark.parametrize("name", ["use", "codes"])
+def test_a_name_that_was_left_out_of_a_program_is_no_behaviour(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[diff.__module__], "_MAX_WHOLE", 0)
+    text = "import importlib\n\nRED_CODE = 1\n\n\ndef f(n: int):\n    return n + {}\n"
+    old, new = (
+        {"use": text.format(used), "codes": CODES}
+        for used in ("RED_CODE", f"importlib.import_module('shop.{name}').RED_CODE")
+    )
+    report = compare_packages(tmp_path, "use.py::f", old, new)
+    assert report.verdict == "undecided"
+    assert "looks up a name of its package" in report.statement
