@@ -4,6 +4,7 @@ import ast
 import importlib
 import random
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -36,7 +37,7 @@ def pattern_texts(programs: Iterable[str], *, seed: int) -> list[str]:
 def texts_for(text: str) -> list[str]:
     """Return texts that a text matches if it is a pattern that says more than its own characters; else none."""
     with suppress(*_NO_PATTERN):
-        if any(code is not codes.LITERAL for code, _ in _parser.parse(text)):
+        if any(code is not codes.LITERAL for code, _ in _tree_of(text)):
             return list(dict.fromkeys(texts_of(text, _OF_EACH, random.Random(text))))
     return []
 
@@ -44,9 +45,15 @@ def texts_for(text: str) -> list[str]:
 def texts_of(pattern: str, n: int, generator: random.Random) -> list[str]:
     """Return n texts that a pattern matches; none where it is no pattern. It is read, not run."""
     with suppress(*_NO_PATTERN):
-        tree = _parser.parse(pattern)
+        tree = _tree_of(pattern)
         return ["".join(_pieces(tree, generator, {}, [_MAX_PIECES]))[:_MAX_LENGTH] for _ in range(n)]
     return []
+
+
+def _tree_of(pattern: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what the pattern contains, e.g. a set in a set
+        return _parser.parse(pattern)
 
 
 def key_texts(preamble: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import re
 
-from difftrust.search.pattern_texts import key_texts, pattern_texts
+from difftrust.search.pattern_texts import key_texts, pattern_texts, texts_for
 from difftrust.types.frames import Array
 from difftrust_core.base.literals import read_literal
 
@@ -17,6 +17,10 @@ def test_texts_match_the_patterns_of_programs() -> None:
 
 def test_what_is_no_pattern_is_left_out() -> None:
     assert pattern_texts(["import re\nre.match('(((', s)\n", "no program ("], seed=0) == []
+
+
+def test_a_text_that_python_warns_of_is_read_in_silence() -> None:
+    assert set("".join(texts_for("[[a]"))) == {"[", "a"}
 
 
 def test_a_table_is_looked_up_in_other_letters_too() -> None:
