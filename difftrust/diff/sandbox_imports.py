@@ -154,7 +154,7 @@ def install(
     _own.update(names, sources)
     _left_out.update(left_out)
     sys.meta_path.insert(0, _Finder(sources, missing))
-    warnings.warn = _heard
+    warnings.warn = warnings.warn_explicit = _heard
 
 
 def complete(namespace: dict[str, Any], late: list[tuple[str, str, str]], classes: list[tuple[str, str]]) -> None:

@@ -565,3 +565,12 @@ def test_a_name_that_was_left_out_of_a_program_is_no_behaviour(
     report = compare_packages(tmp_path, "use.py::f", old, new)
     assert report.verdict == "undecided"
     assert "looks up a name of its package" in report.statement
+
+
+@pytest.mark.parametrize(
+    "call", ["warn('old', DeprecationWarning)", "warn_explicit('old', DeprecationWarning, 'm.py', 1)"]
+)
+def test_a_warning_is_a_change(call: str, tmp_path: Path) -> None:
+    text = "import warnings\n\n\ndef f(n: int):\n    {}return n\n"
+    report = compare(tmp_path, text.format(""), text.format(f"warnings.{call}\n    "))
+    assert report.changes[0].outcomes[1][1] == "Effects(value=0, printed='warning: DeprecationWarning\\n')"
