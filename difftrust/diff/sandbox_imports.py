@@ -131,9 +131,15 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Execute the text of a module of the package."""
         if module.__name__ in self._sources:
             text = self._sources[module.__name__][0]
+            module.__file__ = _file_of(module.__name__)
             flags = __import__("__future__").annotations.compiler_flag
             code = compile(text, f"<{module.__name__}>", "exec", flags=flags, dont_inherit=True)
             exec(code, module.__dict__)
+
+
+def _file_of(module: str) -> str:
+    """Return the path that a module is told to be at, which is none on this machine."""
+    return f"/{module.replace('.', '/')}.py"
 
 
 def install(
@@ -147,10 +153,11 @@ def install(
     module = sys.modules[namespace["__name__"]]
     namespace["__name__"] = names[0]
     namespace["__package__"] = names[0].rpartition(".")[0]
+    namespace["__spec__"] = importlib.machinery.ModuleSpec(names[0], None)
+    namespace["__file__"] = _file_of(names[0])
+    namespace["__path__"] = []  # if it is a package, it takes its own modules from itself
     for name in names:
         sys.modules[name] = module
-    if any(source.startswith(f"{name}.") for name in names for source in sources):
-        module.__path__ = []  # it is a package: it takes its own modules from itself
     _own.update(names, sources)
     _left_out.update(left_out)
     sys.meta_path.insert(0, _Finder(sources, missing))

@@ -574,3 +574,18 @@ def test_a_warning_is_a_change(call: str, tmp_path: Path) -> None:
     text = "import warnings\n\n\ndef f(n: int):\n    {}return n\n"
     report = compare(tmp_path, text.format(""), text.format(f"warnings.{call}\n    "))
     assert report.changes[0].outcomes[1][1] == "Effects(value=0, printed='warning: DeprecationWarning\\n')"
+
+
+def test_a_module_knows_where_it_is_but_not_on_which_machine(tmp_path: Path) -> None:
+    text = (
+        "import os\nfrom .util import PLACE\n\nHERE = os.path.dirname(__file__)\n\n\ndef f(n: bool):\n    return {}\n"
+    )
+    old, new = (
+        {"use": text.format(used), "util": "PLACE = __file__\n"}
+        for used in ("HERE", "HERE, PLACE, __name__, __package__, __spec__.name")
+    )
+    report = compare_packages(tmp_path, "use.py::f", old, new)
+    assert [text for _, text in report.changes[0].outcomes] == [
+        "'/shop'",
+        "('/shop', '/shop/util.py', 'shop.use', 'shop', 'shop.use')",
+    ]
