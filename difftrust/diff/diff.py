@@ -48,7 +48,14 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
 def _pair(old: Version, new: Version, options: DiffOptions, *, whole: bool) -> Pair:
     """Return both versions as programs; both files are known to themselves by one name, that of the new one."""
     awaitable = type(old.target.function) is not type(new.target.function)
-    bundle = partial(bundle_of, allowed=options.allow_imports, name=new.module_name, whole=whole, awaitable=awaitable)
+    bundle = partial(
+        bundle_of,
+        allowed=options.allow_imports,
+        name=new.module_name,
+        whole=whole,
+        awaitable=awaitable,
+        sets=old.sets | new.sets,
+    )
     bundles = (bundle(old), bundle(new))
     targets = (target_of(old, bundles[0]), target_of(new, bundles[1]))
     return Pair(old=old, new=new, bundles=bundles, targets=targets)

@@ -203,6 +203,13 @@ class Named:
         self.name = name
 
 
+class Leaving:
+    """A result, and attributes of the object as the call leaves them."""
+
+    def __init__(self, value: Any, attributes: dict[str, Any]):
+        self.value, self.attributes = value, attributes
+
+
 class Awaited:
     """What awaiting a result gives."""
 
@@ -217,10 +224,11 @@ class Function:
         self.calls = calls
 
 
-def caller(namespace: dict[str, Any], owner: str, name: str, awaitable: bool) -> Any:
+def caller(namespace: dict[str, Any], owner: str, name: str, awaitable: bool, sets: list[str]) -> Any:
     """Return what calls the version and says all that is seen of it; all is loaded from here on.
 
-    ``awaitable``: it says too whether the result has to be awaited.
+    ``awaitable``: it says too whether the result has to be awaited. ``sets``: attributes of the object, which count as
+    they are after the call.
     """
     _loading[0] = False
     warnings.simplefilter("ignore")
@@ -238,11 +246,12 @@ def caller(namespace: dict[str, Any], owner: str, name: str, awaitable: bool) ->
             return _awaited(value)
         if type(value) is types.CoroutineType:
             return value
-        seen = _seen(value)
+        seen = Leaving(_seen(value), {at: getattr(arguments[0], at, None) for at in sets}) if sets else _seen(value)
         after = [(None if stream.closed else stream.getvalue()) for stream in streams]
         changed = [a for (b, _), a in zip(before, after, strict=True) if a != b]
         return Written(seen, changed) if changed else seen
 
+    call.tells_changes = True  # type: ignore[attr-defined]
     return call
 
 

@@ -3,7 +3,7 @@
 import ast
 import copy
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -14,7 +14,7 @@ from difftrust.source.operators import operators_in
 from difftrust.source.scopes import names_of
 from difftrust.source.target import MAKERS, Target, find_target, python_files, root_of, without_texts
 from difftrust.types.argument_types import Annotations, ArgumentTypes
-from difftrust.types.own import classes_in, parameters_in
+from difftrust.types.own import Function, classes_in, parameters_in
 
 CALL = "difftrust_call"
 """The entry point of a bundle."""
@@ -39,6 +39,16 @@ class Version:
     def makes(self) -> bool:
         """Tell whether it makes an object (``__init__``): a call of the class is what is compared."""
         return self.target.owner is not None and self.target.function.name in MAKERS
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """The attributes that a method sets which the constructor calls before: a call of it may change nothing."""
+        owner, function = self.target.owner, self.target.function
+        makers = [s for s in owner.body if isinstance(s, Function) and s.name in MAKERS] if owner else []
+        called = {n.attr for maker in makers for n in ast.walk(maker) if isinstance(n, ast.Attribute)}
+        set_here = (n for n in ast.walk(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+        is_method = self.target.kind == "method" and function.name in called and not self.makes
+        return frozenset(n.attr for n in set_here if ast.unparse(n.value) == "self") if is_method else frozenset()
 
     @property
     def path(self) -> Path:
@@ -106,12 +116,15 @@ class Bundle:
         return self.modules[""]
 
 
-def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: bool, awaitable: bool) -> Bundle:
+def bundle_of(
+    version: Version, *, allowed: Sequence[str], name: str, whole: bool, awaitable: bool, sets: Collection[str]
+) -> Bundle:
     """Return the program of a version; nothing of it is imported or executed.
 
     ``allowed``: packages that it may import beside those that are installed and named by its files. ``name``: under
     which its module is known to itself. ``whole``: all statements of all modules are kept, not only those that the
-    function rests on. ``awaitable``: whether a result has to be awaited counts.
+    function rests on. ``awaitable``: whether a result has to be awaited counts. ``sets``: attributes of the object that
+    count as they are after a call, changed by it or not.
     """
     target = version.target
     wanted = target.owner.name if target.owner else target.function.name
@@ -150,7 +163,7 @@ def bundle_of(version: Version, *, allowed: Sequence[str], name: str, whole: boo
             texts[modules.own.name],
             *(f"__import__({name!r})" for name in modules.joined),
             f"__inside.complete(globals(), {late!r}, {classes!r})",
-            f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r}, {awaitable})",
+            f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r}, {awaitable}, {sorted(sets)!r})",
         ))  # fmt: skip
 
     return Bundle(

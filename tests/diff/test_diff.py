@@ -589,3 +589,34 @@ def test_a_module_knows_where_it_is_but_not_on_which_machine(tmp_path: Path) -> 
         "'/shop'",
         "('/shop', '/shop/util.py', 'shop.use', 'shop', 'shop.use')",
     ]
+
+
+MADE = """
+class P:
+    def __init__(self):
+        self.x = {}
+        self.last = None
+        self.clear()
+
+    def clear(self):
+        self.word = {}
+
+    def get(self, n: int):
+        self.last = n
+        return n + {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "verdict"),
+    [
+        (("(1,)", "'a'", 1), ("1", "'a'", "0 + 1"), "P.get", "unchanged"),
+        (("(1,)", "'a'", 1), ("1", "'a'", 2), "P.get", "changed"),
+        (("1", "'a'", 1), ("1", "'b'", 1), "P.clear", "changed"),
+        (("1", "'a'", 1), ("2", "'a' + ''", 1), "P.clear", "unchanged"),
+    ],
+)
+def test_what_a_constructor_sets_is_no_behaviour_of_a_method(
+    old: tuple[object, ...], new: tuple[object, ...], name: str, verdict: str, tmp_path: Path
+) -> None:
+    assert compare(tmp_path, MADE.format(*old), MADE.format(*new), name).verdict == verdict

@@ -1,7 +1,8 @@
 """Calls of a function as a user has it: methods, keywords, coroutines, effects, examples; runs inside the sandbox.
 
 The outcome of a call is the text of its value; where an argument was changed or something was printed,
-``Effects(value=..., arguments=(...), printed='...')``, in which None stands for an argument that was not changed.
+``Effects(value=..., arguments=(...), printed='...')``, in which None stands for an argument that was not changed. Of an
+object among them a function with ``tells_changes`` has the fields alone that changed.
 Standard library only.
 """
 
@@ -116,6 +117,8 @@ class Calls(Inputs):
             before = self._before[index] or (_snapshots(arguments, keywords) if changing else [])
             value = text_of(_awaited(function(*arguments, **keywords)))
             after = _snapshots(arguments, keywords) if changing else []
+            if after and after != before and getattr(function, "tells_changes", False):
+                after = [b if b == a else _changed(b, a) for b, a in zip(before, after, strict=True)]
             return Said(_with_effects(value, before, after, keywords, _take()))
 
         return call
@@ -162,6 +165,21 @@ def _before(value: Any, blob: bytes | None) -> list[str] | None:
 
 def _snapshots(arguments: Any, keywords: dict[str, Any]) -> list[str]:
     return [snapshot(value) for value in (*arguments, *keywords.values())]
+
+
+def _changed(before: str, after: str) -> str:
+    """Return the text of an object with the fields alone that a call changed; of another value all of it."""
+    try:
+        one, other = (ast.parse(text, mode="eval").body for text in (before, after))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return after
+    match one, other:
+        case ast.Call(args=[], keywords=old), ast.Call(args=[], keywords=new):
+            had = {field.arg: ast.unparse(field.value) for field in old}
+            if had.keys() <= {field.arg for field in new}:
+                other.keywords = [field for field in new if had.get(field.arg) != ast.unparse(field.value)]
+                return ast.unparse(other)
+    return after
 
 
 def _with_effects(value: str, before: list[str], after: list[str], keywords: dict[str, Any], printed: str) -> str:
