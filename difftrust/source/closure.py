@@ -247,6 +247,44 @@ class Module(Definitions):
         return found
 
     @cached_property
+    def _places(self) -> dict[str, list[ast.AST]]:
+        """For each name where it is a parameter, or a variable or an attribute that is given a value."""
+        found: dict[str, list[ast.AST]] = {}
+        for node in ast.walk(self.tree):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+                    found.setdefault(name, []).append(node)
+        return found
+
+    @cached_property
+    def _patterns(self) -> set[str]:
+        """The names to which ``re.compile`` alone gives a value."""
+        compiled: set[ast.AST] = set()
+        for node in ast.walk(self.tree):
+            match node:
+                case ast.Assign(targets=[target], value=ast.Call(func=called)) if dotted_name(called) == "re.compile":
+                    compiled.add(target)
+        return {name for name, nodes in self._places.items() if compiled.issuperset(nodes)}
+
+    @cached_property
+    def _standard(self) -> set[str]:
+        """The names of modules of the standard library."""
+        imported = (alias for node in ast.walk(self.tree) if isinstance(node, ast.Import) for alias in node.names)
+        names = {alias.asname or alias.name for alias in imported if alias.name in sys.stdlib_module_names}
+        return names - self._places.keys()
+
+    def is_foreign(self, value: ast.expr) -> bool:
+        """Tell whether a value is a text, a module of the standard library or a pattern: its methods are not here."""
+        match value:
+            case ast.Constant() | ast.JoinedStr():
+                return True
+            case ast.Name(id=name):
+                return name in self._standard or name in self._patterns
+            case ast.Attribute(attr=name):
+                return name in self._patterns
+        return False
+
+    @cached_property
     def guarded(self) -> set[ast.stmt]:
         """The imports in a ``try`` that catches what a missing package raises."""
         tries = [
@@ -482,6 +520,7 @@ class Modules:
                 self._walk(module, head)
             return
         by_text: set[ast.AST] = set()
+        free = free_names(top)  # not the variables of functions, which may be called as something of the module
         for node in evaluated(top, makes=True):
             match node:
                 case ast.Call(func=ast.Name(id="getattr") as called, args=[_, ast.Constant(value=str(name)), *_]):
@@ -493,9 +532,9 @@ class Modules:
                 case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
                     self._want_all(module)
                     self._waiting.append((module, "sys"))
-                case ast.Name(id=name):
+                case ast.Name(id=name) if name in free:
                     self._waiting.append((module, name))
-                case ast.Attribute(attr=name):
+                case ast.Attribute(attr=name, value=of) if not module.is_foreign(of):
                     self.ask(name)
                 case ast.ImportFrom(level=level):
                     self._import(module, node, module.base(node), level)

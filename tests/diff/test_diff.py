@@ -620,3 +620,39 @@ def test_what_a_constructor_sets_is_no_behaviour_of_a_method(
     old: tuple[object, ...], new: tuple[object, ...], name: str, verdict: str, tmp_path: Path
 ) -> None:
     assert compare(tmp_path, MADE.format(*old), MADE.format(*new), name).verdict == verdict
+
+
+NAMESAKES = """
+import re
+
+_WORD = re.compile("[a-z]+")
+
+
+class Version:
+    pattern = re.compile("[0-9]+")
+
+    def __init__(self, text: str):
+        self.text = text
+
+    @classmethod
+    def read(cls, text: str):
+        match = _WORD.match(text) or cls.pattern.match(text) or re.match("x", text)
+        return match.end() if match else 0
+
+    def match(self, other: str):
+        return self.text == other {}
+
+
+def match(text: str):
+    return text {}
+
+
+def f(text: str):
+    return Version.read(text) {}
+"""
+
+
+@pytest.mark.parametrize("name", ["f", "Version.read"])
+def test_a_variable_or_a_method_of_a_pattern_is_not_what_the_module_calls_so(name: str, tmp_path: Path) -> None:
+    old, new = NAMESAKES.format("", "", ""), NAMESAKES.format("or 1 // 0", "+ ''", "+ 0")
+    assert compare(tmp_path, old, new, name).verdict == "unchanged"
