@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from difftrust.diff.version import Bundle, Version
 from difftrust.search.drawing import sample_seeds
+from difftrust.source.doctests import examples_in
 from difftrust.source.function import Loading, or_none, widened
 from difftrust.source.literal_calls import mine_calls
-from difftrust.source.target import Target
+from difftrust.source.target import DEFINED, Target
 from difftrust.source.usage import alternatives, named_type, usage_types
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter, arguments_of
 from difftrust.types.classes import methods_of
@@ -181,7 +182,17 @@ def load(pair: Pair, parameters: Sequence[Parameter], examples: Sequence[str]) -
     loading.take_calls()
     if pair.old.path.resolve() != pair.new.path.resolve():
         loading.add_calls(mine_calls(old).seeds)
+    shown = (e for version in (pair.new, pair.old) for text in _docstrings(version) for e in examples_in(text, new))
+    loading.add_calls([call for example in shown for call in loading.calls_in(example)])
     return loading
+
+
+def _docstrings(version: Version) -> Iterator[str]:
+    """Iterate over the docstrings of a file that name the function."""
+    for node in ast.walk(version.target.module):
+        text = ast.get_docstring(node) if isinstance(node, ast.Module | DEFINED) else None
+        if text and version.target.function.name in text:
+            yield text
 
 
 MIX = (

@@ -656,3 +656,23 @@ def f(text: str):
 def test_a_variable_or_a_method_of_a_pattern_is_not_what_the_module_calls_so(name: str, tmp_path: Path) -> None:
     old, new = NAMESAKES.format("", "", ""), NAMESAKES.format("or 1 // 0", "+ ''", "+ 0")
     assert compare(tmp_path, old, new, name).verdict == "unchanged"
+
+
+DOCUMENTED = '''
+"""{}"""
+
+
+def g(text):
+    """{}"""
+    return text
+
+
+def f(text):
+    return len(text) + (sum(map(ord, text)) * len(text) == {})
+'''
+
+
+@pytest.mark.parametrize("docstrings", [("\n>>> f('9x-7-qq')\n7\n", ""), ("", "\n    >>> f('9x-7-qq')\n    7\n    ")])
+def test_doctests_of_the_module_and_of_other_functions_give_inputs(docstrings: tuple[str, ...], tmp_path: Path) -> None:
+    report = compare(tmp_path, DOCUMENTED.format(*docstrings, -1), DOCUMENTED.format(*docstrings, 3836))
+    assert [change.arguments for change in report.changes] == ["('9x-7-qq',)"]
