@@ -111,6 +111,17 @@ def directed_inputs(seeds: Sequence[str], lines: Sequence[str], *, most: int) ->
     return list(found)
 
 
+def odd_inputs(seeds: Sequence[str], values: Sequence[Sequence[Any]]) -> list[str]:
+    """Return seed inputs with other values in place of an argument; ``values``: those of each argument."""
+    found: list[str] = []
+    arguments = [value for value in map(arguments_of, seeds) if value is not None]
+    for at, tried in enumerate(values):
+        host = next((seed for seed in arguments if len(seed) > at), None)
+        with suppress(BadText, RecursionError):
+            found += [write_literal((*host[:at], value, *host[at + 1 :])) for value in tried] if host else []
+    return found
+
+
 def _replaced(
     seeds: Sequence[tuple[Any, ...]], texts: Sequence[str], numbers: Sequence[int | float]
 ) -> Iterator[tuple[Any, ...]]:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from difftrust.check.examples import got
 from difftrust.check.in_domain import InDomain
@@ -11,13 +12,15 @@ from difftrust.check.programs import Duel, Executor
 from difftrust.check.spelling import spelled_method
 from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, opaque_in, plain
 from difftrust.diff.comparison import Change, DiffOptions
-from difftrust.diff.directed import directed_inputs, named_constants
+from difftrust.diff.directed import directed_inputs, named_constants, odd_inputs
 from difftrust.diff.pair import Pair, Signature, load, parameters_of, settle, signatures
 from difftrust.diff.sandbox_imports import LEFT_OUT
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
+from difftrust.source.operators import OPERATORS
 from difftrust.source.target import Target
+from difftrust.source.usage import asked_kinds
 from difftrust.text import by_length
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust_core.base.literals import read_literal
@@ -203,9 +206,17 @@ class Search:
         found.n_witnesses += len({*directed, *loading.calls})
         self._run(directed)
         self._run([text for position in range(options.n) if draws.accepts(text := draws(position, 0))])
-        self.accepts = draws.accepts
+        values = [self._others(p.name) if p.name in kinds.guessed else [] for p in kinds.parameters]
+        odd = self._run(odd_inputs(sorted(best, key=by_length), values))
+        self.accepts = lambda text: text in odd or draws.accepts(text)
         self.sure = seen if kinds.guessed else seen | {text for text in found.rows if draws.accepts(text)}
         self._conclude()
+
+    def _others(self, name: str) -> list[Any]:
+        """Return values of other types for a parameter where code tells types apart."""
+        functions = [target.function for target in self.pair.targets]
+        tells = {*asked_kinds(name, functions)} - {"None"} or any(f.name in OPERATORS for f in functions)
+        return [0, "a", None] if tells else []
 
     def _best(self, seeds: Sequence[str]) -> list[str]:
         """Return the seeds on which a version returns first: far from them all raise."""

@@ -676,3 +676,15 @@ def f(text):
 def test_doctests_of_the_module_and_of_other_functions_give_inputs(docstrings: tuple[str, ...], tmp_path: Path) -> None:
     report = compare(tmp_path, DOCUMENTED.format(*docstrings, -1), DOCUMENTED.format(*docstrings, 3836))
     assert [change.arguments for change in report.changes] == ["('9x-7-qq',)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "guard"),
+    [("__eq__", "not isinstance(o, P)"), ("same", "not isinstance(o, P)"), ("__eq__", "getattr(o, 'x', None) is None")],
+)
+def test_an_object_of_another_class_is_tried_where_classes_are_told_apart(
+    name: str, guard: str, tmp_path: Path
+) -> None:
+    text = "class P:\n    def __init__(self, x: int):\n        self.x = x\n\n"
+    text += f"    def {name}(self, o):\n        if {guard}:\n            return {{}}\n        return self.x == o.x\n"
+    assert compare(tmp_path, text.format("False"), text.format("NotImplemented"), f"P.{name}").verdict == "changed"
