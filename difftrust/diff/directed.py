@@ -50,6 +50,7 @@ _MAX_CONSTANT = 2_000
 _REPLACED = 0.8
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MAX_NODES = 12
+_MOST_KEYS = 8
 
 
 def changed_statements(old: str, new: str) -> list[str]:
@@ -120,6 +121,14 @@ def odd_inputs(seeds: Sequence[str], values: Sequence[Sequence[Any]]) -> list[st
         with suppress(BadText, RecursionError):
             found += [write_literal((*host[:at], value, *host[at + 1 :])) for value in tried] if host else []
     return found
+
+
+def dicts_of(keys: Sequence[str]) -> list[Any]:
+    """Return dicts with these keys, also one in another."""
+    inner = [{key: [1, 2]} for key in keys[:_MOST_KEYS]]
+    plain: list[Any] = [{key: value} for key in keys[:_MOST_KEYS] for value in (1, "a")]
+    nested = [{key: value} for key in keys[:_MOST_KEYS] for each in inner for value in (each, [each])]
+    return [*inner, *plain, *nested, dict.fromkeys(keys, 1)] if keys else []
 
 
 def _replaced(

@@ -12,7 +12,7 @@ from difftrust.check.programs import Duel, Executor
 from difftrust.check.spelling import spelled_method
 from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, opaque_in, plain
 from difftrust.diff.comparison import Change, DiffOptions
-from difftrust.diff.directed import directed_inputs, named_constants, odd_inputs
+from difftrust.diff.directed import dicts_of, directed_inputs, named_constants, odd_inputs
 from difftrust.diff.pair import Pair, Signature, load, parameters_of, settle, signatures
 from difftrust.diff.sandbox_imports import LEFT_OUT
 from difftrust.search.inputs import InputSource, check_inputs
@@ -20,7 +20,7 @@ from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
 from difftrust.source.operators import OPERATORS
 from difftrust.source.target import Target
-from difftrust.source.usage import asked_kinds
+from difftrust.source.usage import asked_keys, asked_kinds
 from difftrust.text import by_length
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust_core.base.literals import read_literal
@@ -213,10 +213,10 @@ class Search:
         self._conclude()
 
     def _others(self, name: str) -> list[Any]:
-        """Return values of other types for a parameter where code tells types apart."""
+        """Return values of other types for a parameter where code looks texts up in it, or tells types apart."""
         functions = [target.function for target in self.pair.targets]
         tells = {*asked_kinds(name, functions)} - {"None"} or any(f.name in OPERATORS for f in functions)
-        return [0, "a", None] if tells else []
+        return [*dicts_of(asked_keys(name, functions)), *((0, "a", None) if tells else ())]
 
     def _best(self, seeds: Sequence[str]) -> list[str]:
         """Return the seeds on which a version returns first: far from them all raise."""

@@ -375,6 +375,26 @@ def asked_kinds(name: str, functions: Iterable[ast.AST]) -> list[str]:
     return [kind for kind in found if kind not in ("object", "type")]
 
 
+def asked_keys(name: str, functions: Iterable[ast.AST]) -> list[str]:
+    """Return the texts by which code looks a parameter up: ``p["key"]``, ``p.get("key")``, then also ``"key" in p``."""
+    found: dict[str, None] = {}
+    is_looked_up = False
+    for node in (node for function in functions for node in ast.walk(function)):
+        match node:
+            case (
+                ast.Subscript(value=ast.Name(id=asked), slice=ast.Constant(value=str(key)))
+                | ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=asked), attr="get"), args=[ast.Constant(value=str(key)), *_]
+                )
+            ) if asked == name:
+                is_looked_up, found[key] = True, None
+            case ast.Compare(
+                left=ast.Constant(value=str(key)), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=asked)]
+            ) if asked == name:
+                found[key] = None
+    return list(found) if is_looked_up else []
+
+
 def alternatives(node: ast.expr) -> list[ast.expr]:
     """Return the parts of a union that is written with ``|``."""
     if isinstance(node, ast.BinOp):

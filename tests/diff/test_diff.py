@@ -688,3 +688,18 @@ def test_an_object_of_another_class_is_tried_where_classes_are_told_apart(
     text = "class P:\n    def __init__(self, x: int):\n        self.x = x\n\n"
     text += f"    def {name}(self, o):\n        if {guard}:\n            return {{}}\n        return self.x == o.x\n"
     assert compare(tmp_path, text.format("False"), text.format("NotImplemented"), f"P.{name}").verdict == "changed"
+
+
+POINTS = """
+def f(obj):
+    if "shape" in obj:
+        return f(obj["shape"])
+    if isinstance(obj, (tuple, list)):
+        return len(obj)
+    return [{} for part in obj.get("points", obj)]
+"""
+
+
+def test_a_parameter_that_is_looked_up_by_texts_gets_dicts_that_have_them(tmp_path: Path) -> None:
+    report = compare(tmp_path, POINTS.format("part + 0"), POINTS.format("part + 0 if part < 2 else 0"))
+    assert [change.call for change in report.changes] == ["f({'points': [1, 2]})"]
