@@ -123,10 +123,6 @@ class Feedback:
                 equal = [(path, part.type) for path, part in nodes if _alike((part.value, one))]
                 same = [path for path, kind in equal if kind.fits(other) and not kind.parts(one)]
                 made += [[(tuple(same), other)]] if len(same) > 1 else []  # an id, and what refers to it
-            sought = pair.values[1]
-            if pair.how not in ("", "re", "%", "bool") and type(sought) is str:  # in a text, so perhaps in any
-                texts = [path for path, part in nodes if type(part.value) is str and part.type.fits(sought)]
-                made += [[((path,), sought)] for path in texts]
             exact, more = [new for each in made for new in each[:1]], [new for each in made for new in each[1:]]
             chosen = [self._generator.sample(some, min(len(some), _OF_A_PAIR)) for some in (exact, more)]
             for paths, new in (*chosen[0], *chosen[1]):

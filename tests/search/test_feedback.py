@@ -48,17 +48,12 @@ LATE = (
     'def late(at: datetime) -> bool:\n    """Tell whether it is past three. Requires: at.tzinfo is None"""\n'
 )
 LATES = tuple(f"def late(at):\n    return at.time() {sign} time(15)\n" for sign in (">=", ">"))
-FILLED = 'def fill(text: str, first: str, second: str) -> str:\n    """Fill two places of a text."""\n'
-FILLS = (
-    "def fill(text, first, second):\n    return text.replace('{1}', first).replace('{2}', second)\n",
-    "def fill(text, first, second):\n    return second.join(p.replace('{1}', first) for p in text.split('{2}'))\n",
-)
 
 
 @pytest.mark.parametrize(
     ("stub", "codes"),
-    [(GUARD, GUARDS), (COMPUTED, CODES), (COMPUTED, TESTED), (TOTAL, TOTALS), (LATE, LATES), (FILLED, FILLS)],
-    ids=["line feed", "computed", "tested alone", "met outside the domain too", "time of day", "sought in a text"],
+    [(GUARD, GUARDS), (COMPUTED, CODES), (COMPUTED, TESTED), (TOTAL, TOTALS), (LATE, LATES)],
+    ids=["line feed", "computed", "tested alone", "met outside the domain too", "time of day"],
 )
 def test_a_difference_that_no_draw_meets_is_found_by_what_the_programs_compare(
     stub: str, codes: tuple[str, str], tmp_path: Path
