@@ -13,6 +13,7 @@ from difftrust.diff.directed import changed_statements, functions_text
 from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
 from difftrust.diff.search import Expectations, Found, Search
 from difftrust.diff.version import CALL, Version, bundle_of, load_version
+from difftrust.source.closure import Extent
 from difftrust.source.target import refuse_deep_nesting
 from difftrust.text import unified_diff
 from difftrust_core.base.task import Task
@@ -31,28 +32,30 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
     """
     options = options or DiffOptions()
     options.phase("reading both versions")
-    pair = _pair(old, new, options, whole=False)
+    pair = _pair(old, new, options, extent="reached")
     before, after = (functions_text(bundle.definitions) for bundle in pair.bundles)
     if before == after:
         return judged(pair, options, _pinned(pair, options), difference="")
     found = _searched(pair, options)
-    if (found.load_errors or found.left_out) and sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE:
-        whole = _pair(old, new, options, whole=True)
-        again = _searched(whole, options)
+    extents: tuple[Extent, ...] = ("whole", "named") if found.load_errors else ("whole",) if found.left_out else ()
+    for extent in extents if sum(len(bundle.code) for bundle in pair.bundles) < _MAX_WHOLE else ():
+        other = _pair(old, new, options, extent=extent)
+        again = _searched(other, options)
         if not again.load_errors:
-            found, pair = again, whole
+            found, pair = again, other
+            break
     return judged(pair, options, found, difference=_difference(pair))
 
 
 @refuse_deep_nesting()
-def _pair(old: Version, new: Version, options: DiffOptions, *, whole: bool) -> Pair:
+def _pair(old: Version, new: Version, options: DiffOptions, *, extent: Extent) -> Pair:
     """Return both versions as programs; both files are known to themselves by one name, that of the new one."""
     awaitable = type(old.target.function) is not type(new.target.function)
     bundle = partial(
         bundle_of,
         allowed=options.allow_imports,
         name=new.module_name,
-        whole=whole,
+        extent=extent,
         awaitable=awaitable,
         sets=old.sets | new.sets,
     )

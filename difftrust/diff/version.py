@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from difftrust.check.call_runner import installed
-from difftrust.source.closure import LIBRARIES, Module, Modules
+from difftrust.source.closure import LIBRARIES, Extent, Module, Modules
 from difftrust.source.operators import operators_in
 from difftrust.source.scopes import names_of
 from difftrust.source.target import MAKERS, Target, find_target, python_files, root_of, without_texts
@@ -117,18 +117,17 @@ class Bundle:
 
 
 def bundle_of(
-    version: Version, *, allowed: Sequence[str], name: str, whole: bool, awaitable: bool, sets: Collection[str]
+    version: Version, *, allowed: Sequence[str], name: str, extent: Extent, awaitable: bool, sets: Collection[str]
 ) -> Bundle:
     """Return the program of a version; nothing of it is imported or executed.
 
     ``allowed``: packages that it may import beside those that are installed and named by its files. ``name``: under
-    which its module is known to itself. ``whole``: all statements of all modules are kept, not only those that the
-    function rests on. ``awaitable``: whether a result has to be awaited counts. ``sets``: attributes of the object that
-    count as they are after a call, changed by it or not.
+    which its module is known to itself. ``extent``: what of its modules is kept. ``awaitable``: whether a result has to
+    be awaited counts. ``sets``: attributes of the object that count as they are after a call, changed by it or not.
     """
     target = version.target
     wanted = target.owner.name if target.owner else target.function.name
-    modules = Modules(target.path, version.module_name, version.root, target.module, whole=whole)
+    modules = Modules(target.path, version.module_name, version.root, target.module, extent=extent)
     for asked in (target.function.name, *operators_in(*target.body)):
         modules.ask(asked)
     types = ArgumentTypes([*parameters_in(target.function.args)], Annotations(target.module)).types

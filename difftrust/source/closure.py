@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Literal
 
 from difftrust.source.operators import OPERATORS
 from difftrust.source.registries import added_to, bases_of, filled_by, hooks_in, is_open, starts_in
@@ -320,11 +321,17 @@ class Module(Definitions):
         return ".".join(filter(None, [*parts[: len(parts) - node.level + 1], node.module]))
 
 
-class Modules:
-    """The modules that a function rests on, ``own`` among them; ``whole``: all their statements are kept."""
+Extent = Literal["reached", "whole", "named"]
 
-    def __init__(self, own: Path, name: str, root: Path, tree: ast.Module, *, whole: bool = False):
-        self.root, self.whole = root, whole
+
+class Modules:
+    """The modules that a function rests on, ``own`` among them, and what of them is kept.
+
+    That is what it may reach, by names that are made as it runs too; only what is ``named``; or the ``whole``.
+    """
+
+    def __init__(self, own: Path, name: str, root: Path, tree: ast.Module, *, extent: Extent = "reached"):
+        self.root, self.whole, self._by_name = root, extent == "whole", extent == "named"
         self.own = Module(name, own, tree)
         self.found: dict[str, Module | None] = {name: self.own}
         self.external: dict[str, bool] = {}
@@ -468,11 +475,15 @@ class Modules:
 
     def _want_all(self, module: Module) -> None:
         """Keep all that a module binds, and all methods: names are looked up in it as it runs."""
+        if self._by_name:
+            return
         self._waiting += [(module, each) for each in module.binders]
         self._look_up()
 
     def _look_up(self) -> None:
         """Follow all methods but those that only operators call."""
+        if self._by_name:
+            return
         self._is_dynamic = True
         for name in self._methods.keys() - OPERATORS:
             self.ask(name)

@@ -567,6 +567,13 @@ def test_a_name_that_was_left_out_of_a_program_is_no_behaviour(
     assert "looks up a name of its package" in report.statement
 
 
+def test_what_may_be_looked_up_is_left_out_where_it_does_not_load(tmp_path: Path) -> None:
+    table = "from .table import ROWS\n\n\nclass F:\n    def rows(self):\n        return ROWS\n\n"
+    text = table + "    def run(self, n: int):\n        return {} if self.__dict__ else n\n"
+    old, new = ({"use": text.format(used), "table": "ROWS = open('rows.csv').read()\n"} for used in ("n + 1", "1 + n"))
+    assert compare_packages(tmp_path, "use.py::F.run", old, new).verdict == "unchanged"
+
+
 @pytest.mark.parametrize(
     "call", ["warn('old', DeprecationWarning)", "warn_explicit('old', DeprecationWarning, 'm.py', 1)"]
 )
