@@ -10,12 +10,9 @@ workers of joblib and dask::
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from difftrust_core.exceptions import MissingPackage
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 LANGUAGES: Final = "languages"
 """``Language``, by the name that tasks give."""
@@ -32,7 +29,8 @@ CODERS: Final = "coders"
 
 
 @cache
-def _found(group: str) -> dict[str, "EntryPoint"]:
+def _found(group: str) -> dict[str, Any]:
+    """Return the entry points of a group by their names."""
     from importlib.metadata import entry_points  # late: it takes its time, and Python is built in
 
     return {found.name: found for found in sorted(entry_points(group=f"difftrust_core.{group}"), key=lambda e: e.name)}
