@@ -1,10 +1,12 @@
 """Docstrings that people wrote who knew no rule: nothing that they allow is ruled out."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.bench.condition_sentences import FOLDER, judge, load_sentences, row
+from tests.bench.limiting_sentences import LABELS, learned, sentences
 from tests.support.markdown import ROOT
 
 _PAGE = ROOT / "docs" / "check_bench.md"
@@ -29,3 +31,16 @@ def test_those_that_rules_were_made_for_are_read() -> None:
     stated = [each.how for each in judged if "outside" in each.entry]
     assert stated.count("read") >= 51
     assert {each.how for each in judged if "outside" not in each.entry} == {"read"}
+
+
+@pytest.mark.slow
+def test_each_label_is_of_a_sentence_and_words_tell_which_limit_something() -> None:
+    found = sentences()
+    labels = tomllib.loads(LABELS.read_text())
+    labelled = {each.source: sum(e.limits for e in found if e.source == each.source) for each in found}
+    assert all(labelled[source] >= 0.9 * len(texts) for source, texts in labels.items() if len(texts) > 20)
+    own = [each for each in found if each.source == "many_kinds"]
+    scores = learned([each for each in found if each.source != "many_kinds"], own)
+    likely = [each.limits for each, score in zip(own, scores, strict=True) if score > 2]
+    assert len(likely) > 50
+    assert sum(likely) >= 0.9 * len(likely)
