@@ -31,8 +31,7 @@ from difftrust.check.report import (
     Validation,
     standing_of,
 )
-from difftrust.check.statements import of_the_coder
-from difftrust.check.verdict import Evidence, doubts_of, next_step, statement_of, verdict_of
+from difftrust.check.verdict import Evidence, doubts_of, next_step, of_the_coder, statement_of, verdict_of
 from difftrust.check.witnesses import enter_domain, seek_witnesses
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.text import by_length, unified_diff

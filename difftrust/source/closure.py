@@ -366,14 +366,9 @@ class Modules:
         return self.every[1:]
 
     @property
-    def _unasked(self) -> list[ast.AST]:
+    def idle(self) -> list[ast.AST]:
         """The methods of kept classes that nothing asked for yet."""
         return [method for each in self._methods.values() for _, method in each]
-
-    @property
-    def idle(self) -> list[ast.AST]:
-        """The methods of kept classes that nothing which is kept names."""
-        return self._unasked
 
     def want(self, *names: str) -> "Modules":
         """Keep what binds names of the own module, and all that this rests on."""
@@ -381,12 +376,12 @@ class Modules:
         if self.whole:
             self._keep(self.own, self.own.body)
         self._follow_all()
-        early, methods = {statement for module in self.every for statement in module.kept}, self._unasked
+        early, methods = {statement for module in self.every for statement in module.kept}, self.idle
         while operators := OPERATORS & self._methods.keys():
             for name in operators:
                 self.ask(name)
             self._follow_all()
-        left = self._unasked
+        left = self.idle
         self.implied += [method for method in methods if method not in left]
         self.implied += [statement for module in self.every for statement in module.kept - early]
         return self

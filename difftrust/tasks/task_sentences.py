@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from difftrust.check.statements import at_least, input_interval, of_the_coder, statement
+from difftrust.check.verdict import at_least, input_interval, of_the_coder, statement
 from difftrust.tasks.clusters import Clustering
 from difftrust.tasks.relation_text import relation_in_words
 from difftrust.text import count_of

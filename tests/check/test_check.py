@@ -21,7 +21,7 @@ from difftrust.check.outcomes import Measured
 from difftrust.check.prepare import candidates_of, read_folder
 from difftrust.check.programs import Executor, Ran, open_sandbox
 from difftrust.check.report import CheckReport
-from difftrust.check.statements import input_interval
+from difftrust.check.verdict import input_interval
 from difftrust.source.function import Stub, load_stub
 from difftrust_core.base.records import Candidate, Kind
 from difftrust_core.base.task import Task
