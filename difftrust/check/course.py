@@ -71,7 +71,6 @@ class Course:
                 task.description,
                 conditions=function.conditions,
                 calls=function.allowed_calls,
-                programs=self.codes,
             ),
             suggestion=prepared.suggestion,
         )

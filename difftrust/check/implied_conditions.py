@@ -14,10 +14,8 @@ from typing import Any
 
 from difftrust.conditions.likeness import are_like
 from difftrust.conditions.predicates import Predicate
-from difftrust.conditions.reading import Reading, UnreadSentence, contradicted
-from difftrust.conditions.sections import Sections
-from difftrust.conditions.tokens import tokens_of
-from difftrust.search.dictionary import folded_numbers, mine_constants, special_floats
+from difftrust.conditions.reading import contradicted
+from difftrust.search.dictionary import special_floats
 from difftrust.source.conditions import Conditions
 from difftrust.types.argument_types import Parameter, split_arguments
 from difftrust.types.frames import is_array
@@ -49,9 +47,6 @@ _ON_MANY_AXES = ("ValueError", "TypeError", "IndexError")
 _ZERO = re.compile(r"\bzero\b|(?<![\d.])0(?![\d.])", re.IGNORECASE)
 _SPECIAL = re.compile(r"\b(?:nan|inf)\b")
 """In an argument tuple that may hold such a float."""
-_NO_NUMBERS = re.compile(r"\b0(?:-| to )9\b|\b[A-Z]{2,}[ -]?[0-9]+\b|\b[0-9]+ [A-Z][a-z]+")
-"""Digits as characters, names of standards, dates."""
-_DIGITS, _NUMBER = re.compile(r"\d+"), re.compile(r"-?\d+(?:\.\d+)?")
 _RULES_OUT = re.compile(r"\b(?:without|no|exclud\w*|assum\w*|must|never|except|unless)\b", re.IGNORECASE)
 """In a sentence on NaN: it may say that there is none."""
 
@@ -74,9 +69,8 @@ class ImpliedConditions:
         *,
         conditions: Conditions | None = None,
         calls: Sequence[Mapping[str, Any]] = (),
-        programs: Sequence[str] = (),
     ):
-        """``calls``: arguments, by name, that are allowed for sure. ``programs``: the texts of the candidates."""
+        """``calls``: arguments, by name, that are allowed for sure."""
         self.parameters, self.docstring, self._calls = tuple(parameters), docstring, calls
         found = conditions or Conditions()
         told = {name for each in (*found.stated, *found.reading.predicates) for name in each.names}
@@ -84,10 +78,7 @@ class ImpliedConditions:
             p for p in _by_names(self.parameters, docstring) if not p.names & told and not contradicted(p, calls)
         ]
         self.predicates = (*found.doubts, *implied)
-        unread = (
-            *(each for each in found.reading.unread if each.origin != "raises"),
-            *_of_callers(docstring, [p.name for p in parameters], programs, found.reading),
-        )
+        unread = [each for each in found.reading.unread if each.origin != "raises"]
         assumed = [each.names for each in found.stated if each.origin == "assume"]
         # The user said what they mean, by as many conditions as there are sentences, or by one of the same parameters.
         is_settled = len(assumed) >= len(unread)
@@ -147,25 +138,6 @@ class ImpliedConditions:
             return MANY_AXES
         is_text = exception == "ValueError" and any(type(v) is str for v in values)
         return "a candidate refuses the text" if is_text else ""
-
-
-def _of_callers(
-    docstring: str, names: Sequence[str], programs: Sequence[str], reading: Reading
-) -> Iterator[UnreadSentence]:
-    """Yield sentences with numbers that no program uses: they say what callers keep rather than what is done."""
-    constants = mine_constants(programs)
-    used = {*map(float, (*constants.numbers, *folded_numbers(programs)))}
-    used |= {float(number) for text in constants.texts for number in _DIGITS.findall(str(text))}
-    unread = {each.text for each in reading.unread}
-    for passage in Sections(docstring).passages():
-        sentences = passage.sentences[passage.origin == "prose" :] if passage.origin in ("prose", "field") else ()
-        for sentence in sentences:  # the summary says what is done
-            words = tokens_of(_NO_NUMBERS.sub("", sentence), names).values
-            told = {abs(float(n)) for key, n in words.items() if key[0] == "V" and _NUMBER.fullmatch(n)}
-            told -= {0.0, 1.0, 2.0}
-            read = {float(n) for p in reading.predicates if p.sentence == sentence for n in _DIGITS.findall(p.text)}
-            if told and not told & (used | read) and sentence not in unread:
-                yield UnreadSentence(text=sentence, names=frozenset(names), origin="unused")
 
 
 def _special_in(values: Iterable[Any]) -> set[str]:

@@ -20,14 +20,12 @@ _OPENERS: Final = words_of("openers")
 _SUBJECTS: Final = words_of("subjects") | _LIMITING
 PRONOUNS: Final = words_of("pronouns")
 OF_THEM: Final = {("of", "which"), ("of", "them")}
-_ENDS: Final = words_of("ends")
+ENDS: Final = words_of("ends")
 _KINDS: Final = words_of("kinds")
 THINGS: Final = words_of("things")
 _EVERY: Final = words_of("every")
 _MODALS: Final = words_of("modals")
 _EXPLAINS: Final = words_of("explains")
-_CASES: Final = words_of("cases")
-_DENYING: Final = words_of("denying")
 _BESIDE = re.compile(r" \( [^()]* \)|\balways\b")
 _PASSIVE = re.compile(r"[a-z]+(?:ed|en)")
 _NOUN = re.compile(r"[PIA]\d+|[A-Z]+")
@@ -60,16 +58,6 @@ def statements(words: Words) -> Iterator[Words]:
             yield words[start:i]
             start = i + 1
     yield words[start:]
-
-
-def is_case(statement: Words) -> bool:
-    """Tell whether a statement says what some values are, not what is allowed: "negative amounts are debts"."""
-    words = statement[1:] if statement[:1] in (("a",), ("an",), ("any",), ("the",)) else statement
-    is_of_some = (
-        {*words[:1]} & _CASES and len(words) > 2 and not (has_value(words[1:2]) or words[1] in ("and", "or", ","))
-    )
-    is_at_one = {*words[:1]} & {"with", "for", "at", "on"} and (has_value(words[1:2], "VQ") or {*words[1:3]} & _CASES)
-    return bool((is_of_some or is_at_one) and not is_strict(statement) and not {*statement} & _DENYING)
 
 
 def _opens(words: Words) -> bool:
@@ -127,7 +115,7 @@ def is_aside(clause: Words, before: Words) -> bool:
         len(clause) > 1
         and not {*clause[1:]} & {"for", "where"}
         and not any(map(_is_done, clause[1:]))
-        and not {*clause} <= _ENDS
+        and not {*clause} <= ENDS
     )
     return bool(is_open and is_more and is_near and before[:1] + before[2:] != ("return", ","))
 

@@ -10,16 +10,15 @@ from typing import Any, Final
 from difftrust.conditions.clauses import (
     BEHAVIOUR,
     DUTIES,
+    ENDS,
     LIMITS,
     OF_THEM,
     PRONOUNS,
-    STATIVE,
     THINGS,
     Words,
     clauses,
     has_value,
     is_aside,
-    is_case,
     is_done,
     is_strict,
     limits,
@@ -27,6 +26,7 @@ from difftrust.conditions.clauses import (
     subject_of,
 )
 from difftrust.conditions.grammar import Guess, Names, Unread, grammar, of_noun, opposite, read
+from difftrust.conditions.limiting import may_limit
 from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.sections import Passage, Sections
 from difftrust.conditions.shapes import Shape, named_parts, records_in
@@ -50,8 +50,6 @@ _GOES_ON: Final = words_of("goes_on")
 """First words of a part that is about the parameter named before."""
 _EACH: Final = words_of("each")
 _CHARACTERS: Final = words_of("characters")
-_RESTRICTS: Final = words_of("restricts")
-"""First words of a part of a summary that goes on about an argument."""
 _LIMITED: Final = words_of("limited")
 _UNKNOWN = re.compile(r"(?!.+[^e]ed$)[a-z][a-z'-]+")
 """A word that the grammar has not: where it takes any, it says nothing; but none of what is done, "compared"."""
@@ -62,7 +60,6 @@ _NEUTRAL: Final = {"the", "a", "an", "of", "and", "lower", "upper", "first", "la
 _VALUES = re.compile(r"V\d+(?: ,| or| and| V\d+)+")
 _PLURAL = re.compile(r"[a-z-]{3,}s")
 _PERMITS: Final = words_of("permits")
-_ACCEPTED: Final = ("allowed", "supported", "permitted", "accepted", "possible")
 _NEED_NOT = re.compile(r"\bneed (?:not|no(?= [a-z]))\b|\bnot (?:have to|need(?: to)?)\b|\bnot necessarily\b")
 _DENIES: Final = words_of("denies")
 _RANGE = re.compile(r"\bV\d+ (?:to|through|-|\.\.) [VP]\d+")
@@ -94,8 +91,6 @@ _OPTIONAL = re.compile(
     r"|,?\s*\bdefaults? (?:to|is|=|:)?\s*(?:`+[^`]*`+|\w+\([^()]*\)|[^\s,;)]+)",
     re.IGNORECASE,
 )
-_OPENS = re.compile(r"(?:(?:Both|All|The|Each of) )?`")
-"""Before a parameter that a sentence of prose begins with."""
 _UNITS: Final = {"ms": 1, "millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
 """Times in milliseconds."""
 _OWN_UNIT = re.compile(rf"(?:\bin |^(?:\w+ )?)({'|'.join(_UNITS)})s?\b")
@@ -107,7 +102,6 @@ _MEANING = re.compile(
     r"|we not [a-z]+\W*$|[VQ]\d+ (?:be|mean|counts as) [VQ]\d+(?: \w+)?\W*$)"
 )
 """What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
-_HINTS: Final = words_of("hints")
 _ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?(?: \(\W*YYYY-MM-DD\W*\))?")
 """What the text of a parameter says of it; in prose it may be what is made of it."""
 _THE = re.compile(r"\bthe ", re.IGNORECASE)
@@ -148,7 +142,7 @@ _OF_EMPTY = re.compile(
     r"|(?:returns?|gives?|yields?|result is) [^.;:]{1,30} (?:for|if|when|of|on) [^.;:]{0,30}\bempty\b)"
 )
 _FILLED = re.compile(r"(?i)non-?empty|(?:not|never|n't)(?: be)? empty")
-_OF_PARTS = (r"^len\(\w+\) == \d+", r"^all\(\(-?[\d.]+ <=? \w+ <=? -?[\d.]+ for")
+_OF_PARTS = (r"(?:^|and )len\(\w+\) == \d+", r"^all\(\(-?[\d.]+ <=? \w+ <=? -?[\d.]+ for")
 """Conditions on all of an argument that cannot both be meant of it: each is said of a part."""
 _OF_EACH = re.compile(r"all\(\((?!len\(|a [<>n])")
 """Said of the items of an argument, not of it: "the diagonal is zero" is not."""
@@ -203,7 +197,6 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     unread: dict[str, UnreadSentence] = {}
     shapes = {name: named_parts(shape, docstring, shapes) for name, shape in shapes.items()}
     fields = set[str]()  # as they stand in prose, "n: at least 1"
-    loose = set[str]()
     before, own = "", ""  # the parameters of the last two fields
     sections = Sections(docstring)
     sentences: list[str] = []
@@ -234,17 +227,11 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
                 origin = "perhaps" if isinstance(text, Guess) else origin
                 predicates.setdefault((made, origin), Predicate(text=made, sentence=sentence, origin=origin))
             if left is not None:
-                loose |= {sentence} if said.is_loose else set()
                 unread.setdefault(sentence, UnreadSentence(text=sentence, names=left, origin=passage.origin))
     for sentence in (sentence for passage in sections.results() for sentence in passage.sentences):
         if shapes and _LEAVES_OPEN.search(sentence) and not order_is_free(sentence):
             unread.setdefault(sentence, UnreadSentence(text=sentence, names=frozenset(shapes), origin="returns"))
-    partly = {
-        name
-        for each in unread.values()
-        if each.text not in loose and len(_QUOTED.findall(each.text)) > 1
-        for name in each.names
-    }
+    partly = {name for each in unread.values() if len(_QUOTED.findall(each.text)) > 1 for name in each.names}
     whole = [
         p
         for p in _with_all_choices(predicates.values())
@@ -321,13 +308,8 @@ class _Sentence:
         self, text: str, passage: Passage, shapes: Mapping[str, Shape], topic: str = "", *, is_first: bool = False
     ):
         """``topic``: the parameter that the sentence before is about; ``is_first``: of its passage."""
-        self._text, self.is_first, self.is_loose = text, is_first, False
-        """``is_loose``: what was not read speaks of no limits."""
+        self._text, self.is_first = text, is_first
         self._topic, self._passage, self._shapes = topic, passage, dict(shapes)
-        self._summary = (
-            {*re.findall(r"[a-z]{3,}", passage.sentences[0].lower())} if passage.origin == "prose" else set()
-        )
-        """Words of the summary, which tell what comes back."""
         judging = [each for each in passage.sentences if passage.origin == "prose" and _JUDGES.search(each)]
         is_field = passage.origin in ("field", "type") and passage.subject in shapes
         self._names = Names(shapes=self._shapes, subject=passage.subject if is_field else "", group=passage.group)
@@ -364,75 +346,71 @@ class _Sentence:
 
     def read(self) -> tuple[list[str], frozenset[str] | None]:
         """Return the conditions, and the parameters that a part speaks of that was not read; None where none was."""
-        found, left = self._read()
+        if self._names.group[1:] and self._tokens.names and self._names.subject not in self._tokens.names:
+            return [], None  # of another one of the group
+        if self._passage.origin == "raises":
+            return self._of_exception()
+        found, pieces = self._read()
+        found = [text for text in found if self._makes_sense(text)]
         is_criterion = self._passage.origin == "prose" and _JUDGES.search(self._text)
         if is_criterion or (self._judges and self._is_of_validity):
             found = [*map(Guess, found)]  # what makes something valid, or what is allowed
         if self._passage.origin == "prose" and _TWO_NOUNS.match(" ".join(self._words)):
             found = [text if text[:4] == "all(" else Guess(text) for text in found]  # "field and value": parts of it
-        return found, None if is_criterion and ":" in self._text else left
+        rest = tuple(word for piece in pieces if limits(piece) and not {*_trimmed(piece)} <= ENDS for word in piece)
+        words = rest if found else tokens_of(self._text, list(self._shapes)).words
+        is_left = bool(words) and may_limit(words, self._passage.origin, is_first=self.is_first, is_rest=bool(found))
+        return found, (self._mentioned() or frozenset(self._shapes)) if is_left else None
 
-    def _read(self) -> tuple[list[str], frozenset[str] | None]:
+    def _makes_sense(self, text: str) -> bool:
+        """Tell whether a condition can be meant: of lists nobody asks one item, of "six classes" not the sixth."""
+        if one := re.fullmatch(r"len\((\w+)\) == 1|all\(\(len\(x\) == 1 for x in (\w+)\)\)", text):
+            shape = self._shapes[one[1]] if one[1] else self._shapes[one[2]].items
+            return shape.kind in ("text", "any")
+        if two := re.fullmatch(r"(\w+) ([<>!=]=?) (\w+)", text):
+            kinds = {self._shapes[name].kind for name in two.group(1, 3) if name in self._shapes}
+            is_count = self._words[:2] == ("there", "be") and two[2] == "==" and two[3].isdecimal()
+            return len(kinds - {"any", "mixed"}) < 2 and not is_count
+        return True
+
+    def _read(self) -> tuple[list[str], list[Words]]:
+        """Return the conditions, and the parts that were not read."""
         origin = self._passage.origin
-        if origin == "raises":
-            return self._of_exception()
+        whole = [self._words]
         if origin == "prose" and (
             "ones" in self._words[:3] or self._words[:1] == ("raises",) or self._text.endswith("?")
         ):
-            return [], None  # "longer ones cost 2 an hour"
+            return [], whole  # "longer ones cost 2 an hour"
         if origin in ("field", "type") and not self._names.subject:
-            return [], None
-        if self._names.group[1:] and self._tokens.names and self._names.subject not in self._tokens.names:
-            return [], None  # of another one of the group
+            return [], whole
         if origin == "type" and (listed := [word for word in self._words if re.fullmatch(r"[LQ]\d+", word)]):
-            return self._choices(listed), None
+            return self._choices(listed), []
         choices = re.search(r"(?:^|: )(L\d+)(?: ;|$)", " ".join(self._words)) if origin == "field" else None
         if choices and self._shapes[self._names.subject].kind == "text":
-            return [f"{self._names.subject} in {self._tokens.values[choices[1]]}"], None  # "what to do: 'add' or 'cut'"
+            return [f"{self._names.subject} in {self._tokens.values[choices[1]]}"], []  # "what to do: 'add' or 'cut'"
         if origin == "prose" and (is_done(self._words) or not self._speaks(self._words)):
             return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
-        pairs = zip([(), *left], left, strict=False)
-        left = [part for before, part in pairs if part[:1] != ("that",) or before[-1:] != ("means",)]
-        cases = [s for s in statements(self._words) if is_case(s) and {*s} & (STATIVE | {"you", "we", "it"})]
-        left = [part for part in left if not any(" ".join(_trimmed(part)) in " ".join(case) for case in cases)]
-        left = [part for part in left if not (_is_permission(part) or "ones" in part or _MEANING.match(" ".join(part)))]
-        if not (found or {*self._words} & (_CUTS - {"and"} | _ALTERS) or is_strict(self._words) or "to" in self._words):
-            left = [] if _is_permission(self._words) else left
-        if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
+        left = [part for part in left if not (_is_permission(part) or _MEANING.match(" ".join(part)))]
+        if any(set(part) & _ALTERS for part in left) and (found or self._speaks(self._words)):
             if sure := self._strictly(starts):
                 return sure
             is_but = any(set(part) & {"except", "unless"} for part in left)
-            return [*map(Guess, found)] if is_but else [], self._mentioned()
-        is_told = (
-            origin == "field" and self._words[:1] in (("if",), ("when",), ("by",)) and not set(self._words) & DUTIES
-        )
-        speaks = limits if origin == "prose" else lambda part: self._speaks(part) or self._goes_on_to_state(part)
+            return [*map(Guess, found)] if is_but else [], whole
         if any(part[0] in ("and", "or") and is_done(part) for part in left):
             found = [*map(Guess, found)]  # "of which only letters and digits are kept"
-        if origin == "prose" and self.is_first and not self._states(next(clauses(self._words))):
-            left = [part for part in left if {*part} & DUTIES or self._goes_on_about(part)]
-        elif origin == "field" and not set(self._words) & DUTIES:
-            left = [
-                part for part in left if not is_done(part) or ("have", "to") in pairwise(part)
-            ]  # what is done with some of them
         if self._names.group[1:] and _RESPECTIVE.search(self._text):
-            return [], self._mentioned()  # "amount (above zero) and rate (not negative)": one of each
+            return [], whole  # "amount (above zero) and rate (not negative)": one of each
         n_ranges = len(_RANGE.findall(" ".join(self._words)))
         parts = [{each for text in found for each in re.findall(form, text)} for form in _OF_PARTS]
         if any(len(each) > 1 for each in parts) or (parts[1] and n_ranges > 1):
-            return [], self._mentioned()  # "two letters, four digits": one after the other
-        if found:  # what stands in brackets explains what was read
-            left = [part for part in left if part[:1] != ("(",)]
-        self.is_loose = not any(map(speaks, left))
-        if not is_told and (not self.is_loose or any(map(self._says_more, left))):
-            return found, self._mentioned() or frozenset(self._shapes)
-        return found, None
+            return [], whole  # "two letters, four digits": one after the other
+        return found, [part for part in left if part[:1] != ("(",)]  # what is in brackets explains what was read
 
-    def _strictly(self, starts: Sequence[str]) -> tuple[list[str], frozenset[str] | None] | None:
+    def _strictly(self, starts: Sequence[str]) -> tuple[list[str], list[Words]] | None:
         """Read each clause that says what has to be alone; None where none is read as a whole."""
-        found, is_left, before = list[str](), False, Words()
+        found, unread, before = list[str](), list[Words](), Words()
         for clause in statements(self._words):
             if {*clause} & {"if", "when", "unless"}:
                 break  # what follows holds in a case
@@ -440,41 +418,17 @@ class _Sentence:
                 names = self._near(before) if {*clause[:3]} & PRONOUNS else None
                 texts, left = self._cover(clause, starts, names)
                 found += texts if not left else []
-                is_left |= bool(left) or not texts
+                unread += left or ([] if texts else [clause])
             else:
-                is_left |= bool({*clause} & {"except", "unless", "otherwise"}) or self._may_state(clause)
+                unread.append(clause)
             before += clause
-        return (found, (self._mentioned() or frozenset(self._shapes)) if is_left else None) if found else None
+        return (found, unread) if found else None
 
-    def _goes_on_about(self, part: Words) -> bool:
-        """Tell whether a part of a summary may say more of an argument: "of n words, which are sorted"."""
-        first = _trimmed(part)[:1]
-        return part[:1] != ("but",) and bool({*first} & _RESTRICTS or has_value(first))
-
-    def _says_more(self, part: Words) -> bool:
-        """Tell whether a part of a field says more than what its parameter is, what it is for and in which unit."""
-        words = _trimmed(part)
-        if self._passage.origin != "field" or {*part} & (_OF_RESULTS | BEHAVIOUR) or not words:
-            return False
-        if self.is_first and part[:1] != (";",):
-            return part != self._words[: len(part)] and bool({*words} & _HINTS)
-        is_purpose = part[0] in ("to", "for", "used", "of") or part[0].endswith("ing")
-        is_free = (words[0] == "in" and len(words) < 3) or (words[-1] == "order" and bool({*words} & {"no", "any"}))
-        is_denied = is_done(part) and bool({*part} & {"not", "never", "no", "have"})
-        return is_denied or not (is_purpose or is_free or is_done(part) or {*words} & {"inclusive", "exclusive"})
-
-    def _goes_on_to_state(self, part: Words) -> bool:
-        """Tell whether a part of a field has a subject of its own: "distances; there is one for each pair"."""
-        part = _trimmed(part)
-        return limits(part) and bool(subject_of(part)) and not is_done(part) and not {*part} & _OF_RESULTS
-
-    def _of_clauses(self) -> tuple[list[str], frozenset[str] | None]:
+    def _of_clauses(self) -> tuple[list[str], list[Words]]:
         """Read a sentence on what is done: nouns of its clauses, and clauses that state something beside."""
-        found, before = list[str](), Words()
-        left = self._passage.origin == "prose" and _OPENS.match(self._text) is not None and self._tells_of_one()
+        found, unread, before = list[str](), list[Words](), Words()
         for clause in clauses(self._words):
             is_result = bool(set(clause) & _OF_RESULTS)
-            is_meant = bool({*clause} & DUTIES or not {*self._words[1:]} & _OF_RESULTS)
             is_about = (
                 bool(self._near(before) or has_value(clause, "C") or {clause[1:3], clause[-2:]} & OF_THEM)
                 and not self._judges
@@ -483,28 +437,15 @@ class _Sentence:
             if is_done(clause) or not is_told:
                 nouns, is_left = self._of_nouns(clause, is_first=not before)
                 found += nouns
-                left |= is_left or (is_told and is_strict(clause) and is_meant) or self._may_state(clause)
+                unread += [clause] if is_left or (is_told and is_strict(clause)) else []
             elif not is_result:
                 names = self._near(before) or self._names
                 texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
                 is_sure = self._states(clause) or not _is_of_more(clause, before)
                 found += [t if is_sure or (clause[0] in _EACH and t[:4] == "all(") else Guess(t) for t in texts]
-                left |= is_meant and any(
-                    limits(piece)
-                    for piece in pieces
-                    if _trimmed(piece)[:1] != ("to",) and any(map(str.isalpha, _trimmed(piece)))
-                )
+                unread += [piece for piece in pieces if _trimmed(piece)[:1] != ("to",)]
             before += clause
-        return found, (self._mentioned() or frozenset(self._shapes)) if left else None
-
-    def _tells_of_one(self) -> bool:
-        """Tell whether a sentence that begins with a parameter in backticks says something of it, not what is done."""
-        clause = next(clauses(self._words))
-        return (
-            has_value(clause[:2], "P")
-            and len(clause) > 2 - has_value(clause[:1], "P")
-            and not (is_done(clause) or self._judges or {*clause} & _OF_RESULTS)
-        )
+        return found, unread
 
     def _states(self, clause: Words) -> bool:
         """Tell whether a clause states something of an argument."""
@@ -546,23 +487,6 @@ class _Sentence:
             or is_limited
             or ({*clause[len(subject) :]} & LIMITS and not is_a and subject[0] != "the")
         )
-
-    def _may_state(self, clause: Words) -> bool:
-        """Tell whether a clause whose subject is no argument may limit one: "each channel is from 0 to 255"."""
-        said, verb = {*clause}, next((i for i, word in enumerate(clause) if word in STATIVE), 0)
-        is_of_some = {*clause[1:verb]} & {"that", "which", "who"} or clause[:1] in (("a",), ("an",))
-        is_case = (
-            bool(is_of_some) or "ones" in self._words or limits(clause[:verb]) or bool({*self._words[1:]} & _OF_RESULTS)
-        )
-        is_case |= bool({*clause[:verb]} & (PRONOUNS if not self._topic else set()) or {*clause[:verb]} & self._summary)
-        is_case |= clause[:1] == ("where",) or (self.is_first and not self._goes_on_about(clause))
-        if self._judges or is_case or said & BEHAVIOUR or is_done(clause) or _is_permission(clause):
-            return False
-        rest = clause[verb:]
-        if {*rest} & {"for", "per"}:
-            return False  # "it is 5 for up to ten"
-        is_limited = {*rest} & (DUTIES | LIMITS) or _RANGE.search(" ".join(rest))
-        return bool(verb and (is_limited or ({*rest} & _MEASURES and (has_value(rest, "VP") or "zero" in rest))))
 
     def _near(self, before: Words) -> Names | None:
         """Return the parameters, with the one as subject that is named last before a place, by name or by a noun."""
@@ -670,10 +594,13 @@ class _Sentence:
                 is_rest = bool(left and part) and words[cuts[at]] in (",", "and") and _is_of_list(part, left[-1])
                 one_of = words[max(0, cuts[at] - 2) : cuts[at] + 1]
                 is_of_which = one_of[1:] == ("of", "which") and has_value(one_of[:1], "V")
+                is_second = at and words[cuts[at]] == "," and has_value(words[cuts[at] - 1 : cuts[at]], "V")
+                is_list = is_second and _VALUES.match(" ".join(part))  # "25, 81 or 100 places": from 25 on
+                is_open = words[cuts[end] : cuts[end] + 2] == ("and", "so")
                 is_of_it = at and ({*part} & {"its", "their"} or part[-1:] == ("it",))
                 near = names or (self._near(words[: cuts[at] + 1]) if is_of_it else None)
                 is_cut = _VALUES.fullmatch(" ".join(part)) and has_value(words[cuts[end] + 1 : cuts[end] + 2], "V")
-                is_none = is_cut or goes_on or is_aside or is_rest or is_of_which
+                is_none = is_cut or goes_on or is_aside or is_rest or is_of_which or is_open or is_list
                 text = "" if not part else None if is_none else self._attempt(part, starts, near)
                 if text is not None:
                     found += [text] if text else []
@@ -811,16 +738,8 @@ def _counted_things(words: Words) -> Iterator[str]:
 
 def _is_permission(part: Words) -> bool:
     """Tell whether words say what may be and need not: "a number may occur more than once"."""
-    is_accepted = (part[-2:-1] == ("be",) and part[-1] in _ACCEPTED) or "possibly" in part
     part = tuple(_NEED_NOT.sub("may", " ".join(part)).split())
-    if {*part} & {"rest", "remaining"}:
-        return False  # "the rest may be digits"
-    return bool(is_accepted or {*part} & _PERMITS) and not {*part} & _DENIES
-
-
-def _is_kind(part: Words) -> bool:
-    """Tell whether words only say what kind of thing something is: "column or literal"."""
-    return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
+    return bool({*part} & _PERMITS) and not {*part} & _DENIES
 
 
 def _plain_nouns(words: Words, shape: Shape) -> Words:

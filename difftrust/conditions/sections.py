@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import dedent
 from typing import Final
 
 from docstring_parser import (
@@ -24,6 +25,10 @@ _REQUIRES: Final = _TITLES.split("|")
 _IN_LINE = re.compile(rf"^([ \t]*)({_TITLES}):[ \t]+(\S.*)$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^[ \t]*>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 _HEADING = re.compile(r"^\s*(?:[A-Z][\w ]{2,25}:\s*$|:\w+|[-=~]{3,}|\S.*\n\s*[-=~]{3,}\s*$)", re.MULTILINE)
+_SECTION = re.compile(r"^([A-Z][\w ]{2,25}):[ \t]*\n((?:(?:[ \t]+\S.*)?\n)+)", re.MULTILINE)
+_TITLED: Final = [each.title for each in google.DEFAULT_SECTIONS]
+_KNOWN: Final = {*_REQUIRES, *_TITLED, "Return", "Raise", "See Also", "References"}
+"""Titles of sections that are no prose; what stands under another, such as "Constraints", is."""
 _BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+", re.MULTILINE)
 _CHOICES = re.compile(
     r":[ \t]*\n\s*\n?((?:[ \t]*(?:[-*•+]|\d+[.)])[ \t]+(?:.+(?:\n(?![ \t]*(?:[-*•+]|\d+[.)])[ \t]).+)*)\n*)+)"
@@ -148,7 +153,8 @@ class Sections:
             said = [self._parsed.short_description, self._parsed.long_description]
             said += [meta.description for meta in self._parsed.meta if meta.args[:1] == ["notes"]]
             return "\n\n".join(filter(None, said))
-        paragraphs = [p for p in re.split(r"\n[ \t]*\n", self._plain) if p.strip()]
+        text = _SECTION.sub(lambda m: m[0] if m[1] in _KNOWN else f"\n{dedent(m[2])}\n", f"{self._plain}\n")
+        paragraphs = [p for p in re.split(r"\n(?:[ \t]*\n)+", text) if p.strip()]
         kept = [p for p in paragraphs if not p[:1].isspace() and not _HEADING.match(p)]
         return "\n\n".join(
             re.split(r"^\s*:\w+[^:\n]*:|^[A-Z][\w ]{2,25}:\s*$", p, maxsplit=1, flags=re.M)[0] for p in kept

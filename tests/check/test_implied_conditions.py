@@ -93,29 +93,6 @@ def test_a_method_is_undecided_where_no_call_may_come_before_it(said: str, verdi
 
 
 @pytest.mark.parametrize(
-    ("sentence", "used", "is_in_doubt"),
-    [
-        ("The scale goes as far as 70 kilos.", "1", True),
-        ("The scale goes as far as 70 kilos.", "70", False),
-        ("The scale goes as far as 70 kilos.", "(7 * 10)", False),
-        ("The scale goes as far as 70 kilos.", "len('x70')", False),
-        ("On 29 February nothing is written, as ISO 8601 says, by the digits 0-9.", "1", False),
-        ("Heavy ones cost two more.", "1", False),
-    ],
-)
-def test_a_sentence_with_numbers_that_no_program_uses_says_what_callers_keep(
-    sentence: str, used: str, is_in_doubt: bool
-) -> None:
-    programs = [f"def f(kilos):\n    return kilos * {used}\n", "def f(kilos):\n    return kilos\n"]
-    parameters = (Parameter(name="kilos", annotation=None, required=True),)
-    implied = ImpliedConditions(parameters, f"Return the fee.\n\n{sentence}", calls=[{"kilos": 5}], programs=programs)
-    doubt = implied.doubt("(9,)")
-    assert (doubt is not None) is is_in_doubt
-    assert doubt is None or sentence in doubt.why
-    assert implied.doubt("(5,)") is None
-
-
-@pytest.mark.parametrize(
     ("assume", "in_doubt"),
     [
         ((), ["(-1, 1)", "(1, -1)"]),
