@@ -25,7 +25,7 @@ _REQUIRES: Final = _TITLES.split("|")
 _IN_LINE = re.compile(rf"^([ \t]*)({_TITLES}):[ \t]+(\S.*)$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^[ \t]*>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 _HEADING = re.compile(r"^\s*(?:[A-Z][\w ]{2,25}:\s*$|:\w+|[-=~]{3,}|\S.*\n\s*[-=~]{3,}\s*$)", re.MULTILINE)
-_SECTION = re.compile(r"^([A-Z][\w ]{2,25}):[ \t]*\n((?:(?:[ \t]+\S.*)?\n)+)", re.MULTILINE)
+_SECTION = re.compile(r"^([A-Z][\w ]{2,25}):[ \t]*\n((?:(?:(?:[ \t]|[-*•+] )+\S.*)?\n)+)", re.MULTILINE)
 _TITLED: Final = [each.title for each in google.DEFAULT_SECTIONS]
 _KNOWN: Final = {*_REQUIRES, *_TITLED, "Return", "Raise", "See Also", "References"}
 """Titles of sections that are no prose; what stands under another, such as "Constraints", is."""

@@ -145,6 +145,7 @@ class _Known:
 
 def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ()) -> Tokens:
     """Return a sentence as tokens; ``names``: the parameters; ``fields``: of the records that they hold."""
+    sentence = _in_python(sentence, names)
     for pattern, to in _JOINED:
         sentence = pattern.sub(to, sentence)
     sentence = _SCALED.sub(_multiplied, sentence)
@@ -162,6 +163,16 @@ def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ())
         values[key] = text
         words.append(key)
     return Tokens(tuple(_joined_lists(words, values)), values)
+
+
+def _in_python(sentence: str, names: Sequence[str]) -> str:
+    """Return a sentence with bounds as in mathematics written as Python has them: "1 <= n, m <= 10^4", "xs.length"."""
+    sentence = re.sub(r"(?<=\d) ?(?:\^|\*\*) ?(\d+)(?: ?- ?(1)\b)?", lambda m: f"**{m[1]}{'-1' * bool(m[2])}", sentence)
+    one = rf"(?:{'|'.join(map(re.escape, names))})" if names else r"(?!)"
+    sentence = re.sub(rf"\b({one}(?:\[[a-z]\])*)\.(?:length|size)\b(?!\()", r"len(\1)", sentence)
+    one = rf"(?:{one}|len\({one}\))"
+    bounds = rf"([^\s`]+ ?(?:<=?|≤) ?)({one}(?:, ?{one})+)( ?(?:<=?|≤) ?[-\w*]+)"
+    return re.sub(bounds, lambda m: " and ".join(f"{m[1]}{name}{m[3]}" for name in re.split(", ?", m[2])), sentence)
 
 
 def _multiplied(match: re.Match[str]) -> str:
@@ -255,6 +266,8 @@ def _of_code(text: str, names: Sequence[str]) -> tuple[str, str]:
     if text.strip("*") in names:
         return "P", text.strip("*")
     node = _parsed(text)
+    if condition := _condition(text, names):
+        return "C", condition
     if isinstance(node, ast.Compare | ast.BoolOp) and (found := _names_in(node)) & {*names}:
         return ("C", ast.unparse(node)) if found <= {*names, *BUILTINS.split()} else ("word", "code")
     if isinstance(node, ast.Constant) and node.value is None:
@@ -361,12 +374,16 @@ def _names_in(node: ast.expr) -> set[str]:
 
 
 def _condition(text: str, names: Sequence[str]) -> str:
-    """Return a comparison over parameters, "" if it is none."""
+    """Return a comparison over parameters, "" if it is none; "xs[i]" is each item of ``xs``."""
     node = _parsed(text)
     if node is None or not isinstance(node, ast.Compare):
         return ""
-    found = _names_in(node)
-    return ast.unparse(node) if found & {*names} and found <= {*names, *BUILTINS.split()} else ""
+    text, found = ast.unparse(node), _names_in(node)
+    if (item := re.search(r"\b(\w+)\[([a-z])\]", text)) and item[1] in names and item[2] not in names:
+        each = next(letter for letter in "xyz" if letter not in {*found, *names})
+        inner = _condition(text.replace(item[0], each), (*(n for n in names if n in found - {item[1]}), each))
+        return f"all(({inner} for {each} in {item[1]}))" if inner else ""
+    return text if found & {*names} and found <= {*names, *BUILTINS.split()} else ""
 
 
 def form_of(text: str) -> str:

@@ -407,6 +407,27 @@ def test_what_stands_under_a_heading_of_its_own_is_read() -> None:
     assert {each.text for each in reading("n: int", text).predicates} == {"1 <= n <= 9", "n % 2 == 1"}
 
 
+@pytest.mark.parametrize(
+    ("line", "conditions"),
+    [
+        ("2 <= len(xs) <= 10^4", ["2 <= len(xs) <= 10 ** 4"]),
+        ("1 <= xs.length <= 100", ["1 <= len(xs) <= 100"]),
+        ("-10^9 <= xs[i] <= 10^9", ["all((-10 ** 9 <= x <= 10 ** 9 for x in xs))"]),
+        ("0 <= rows[i][j] < n", ["all((all((0 <= y < n for y in x)) for x in rows))"]),
+        ("1 <= n, m <= 100", ["1 <= n <= 100", "1 <= m <= 100"]),
+        ("`rows[i].length == 2`", ["all((len(x) == 2 for x in rows))"]),
+        ("`1 <= xs.length, rows.length <= 5`", ["1 <= len(xs) <= 5 and 1 <= len(rows) <= 5"]),
+        ("0 <= n <= 2^31 - 1", ["0 <= n <= 2 ** 31 - 1"]),
+        ("xs[n] > 0", ["xs[n] > 0"]),
+    ],
+)
+def test_bounds_are_read_as_mathematics_writes_them(line: str, conditions: list[str]) -> None:
+    for bullet in ("    - ", "* "):
+        text = f"Find it.\n\nConstraints:\n{bullet}{line}\n"
+        found = reading("xs: list[int], rows: list[list[int]], n: int, m: int", text)
+        assert ([each.text for each in found.predicates], found.unread) == (conditions, ())
+
+
 UNNOTICED = {
     "The price is in cents; 250 is 2.5 Euro, and 300 is the highest.",
     "Look up the code, three letters with a dot between.",
