@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from difftrust.check.examples import run_examples
-from difftrust.check.implied_conditions import ImpliedConditions
-from difftrust.check.input_filter import (
+from difftrust.check.inputs.implied_conditions import ImpliedConditions
+from difftrust.check.inputs.input_filter import (
     TOO_LARGE,
     Drawn,
     InputFilter,
@@ -19,6 +19,7 @@ from difftrust.check.input_filter import (
     favour_answered,
     keep_seeds,
 )
+from difftrust.check.inputs.witnesses import enter_domain, seek_witnesses
 from difftrust.check.options import PreparedCheck
 from difftrust.check.outcomes import Answers, Measured
 from difftrust.check.programs import Duel, Executor, Shows, distinct_programs, subject_of, why_not_loaded
@@ -32,7 +33,6 @@ from difftrust.check.report import (
     standing_of,
 )
 from difftrust.check.verdict import Evidence, doubts_of, next_step, of_the_coder, statement_of, verdict_of
-from difftrust.check.witnesses import enter_domain, seek_witnesses
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.text import by_length, unified_diff
 from difftrust_core.base.records import Kind, Outcome

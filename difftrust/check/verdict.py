@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from difftrust.check.examples import ExamplesRun
-from difftrust.check.input_filter import NO_TIME_LEFT, Drawn
+from difftrust.check.inputs.input_filter import NO_TIME_LEFT, Drawn
 from difftrust.check.outcomes import Measured, OutcomeClasses
 from difftrust.check.report import (
     Excluded,

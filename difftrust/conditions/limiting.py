@@ -17,7 +17,7 @@ WEIGHTS: Final = Path(__file__).with_name("limiting.txt")
 OF_ALL: Final = "@"
 """Stands for every sentence."""
 BAR, _BAR_OF_REST = 0.0, 1.0
-"""Log-odds above which a sentence is taken to limit something, and what is left of one of which a part was read."""
+"""Log-odds above which a sentence limits something; higher for what is left of one: the weights are of whole ones."""
 
 
 def marks(words: Sequence[str], origin: str, *, is_first: bool) -> frozenset[str]:

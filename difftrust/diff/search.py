@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from difftrust.check.examples import got
-from difftrust.check.in_domain import InDomain
+from difftrust.check.inputs.in_domain import InDomain
 from difftrust.check.programs import Duel, Executor
 from difftrust.check.spelling import spelled_method
 from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, opaque_in, plain

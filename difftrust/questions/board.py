@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from difftrust.check.input_filter import InputFilter
+from difftrust.check.inputs.input_filter import InputFilter
 from difftrust.check.outcomes import Answers
 from difftrust.check.programs import Duel
 from difftrust.check.spelling import kind_in, spelled_method

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binomtest
 
 from difftrust.check.check import check
-from difftrust.check.input_filter import TOO_LARGE, Drawn, InputFilter
+from difftrust.check.inputs.input_filter import TOO_LARGE, Drawn, InputFilter
 from difftrust.check.options import CheckOptions, PreparedCheck
 from difftrust.check.outcomes import Measured
 from difftrust.check.prepare import candidates_of, read_folder

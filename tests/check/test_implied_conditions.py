@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.check.implied_conditions import ImpliedConditions
+from difftrust.check.inputs.implied_conditions import ImpliedConditions
 from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.reading import Reading, UnreadSentence
 from difftrust.source.conditions import Conditions

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.check.input_filter import OVERFLOWS, TOO_LARGE
+from difftrust.check.inputs.input_filter import OVERFLOWS, TOO_LARGE
 from difftrust.diff.diff import DiffOptions, diff, load_version
 from tests.support.stubs import returning, run_check
 

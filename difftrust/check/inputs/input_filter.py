@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from difftrust.check.implied_conditions import MANY_AXES, ImpliedConditions
-from difftrust.check.in_domain import InDomain
+from difftrust.check.inputs.implied_conditions import MANY_AXES, ImpliedConditions
+from difftrust.check.inputs.in_domain import InDomain
 from difftrust.check.options import ALL, QUORUM, Suggestion
 from difftrust.check.outcomes import Answers, Measured, OutcomeClasses, builtin_of
 from difftrust.check.programs import Executor, Ran, lacks_package

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from difftrust.check.in_domain import INSIDE, InDomain
-from difftrust.check.input_filter import InputFilter, Judged
+from difftrust.check.inputs.in_domain import INSIDE, InDomain
+from difftrust.check.inputs.input_filter import InputFilter, Judged
 from difftrust.check.outcomes import OutcomeClasses
 from difftrust.check.programs import Executor
 from difftrust.search.drawing import TypedInputs
