@@ -127,7 +127,7 @@ def _where(found: Mapping[str, Any], report: Report) -> str:
 def _show_left_out(report: Report) -> None:
     """Write inputs that the docstring may not allow and on which programs differ, with what would settle them."""
     for number, ((call, doing), each) in enumerate(zip(validation_of(report), report["validation"], strict=True)):
-        st.markdown("**Validation differs** on an input that was left out: the docstring may not allow it")
+        st.markdown("**Candidates differ** on an input that was left out: the docstring may not allow it")
         text.show_code("\n".join([call, *doing]), language=None)
         if each["condition"]:
             _show_assumption(each["condition"], key=f"validation:{number}")

@@ -19,6 +19,7 @@ from difftrust.check.inputs.input_filter import (
     favour_answered,
     keep_seeds,
 )
+from difftrust.check.inputs.plainness import oddity
 from difftrust.check.inputs.witnesses import enter_domain, seek_witnesses
 from difftrust.check.options import PreparedCheck
 from difftrust.check.outcomes import Answers, Measured
@@ -293,6 +294,8 @@ class Course:
 
 
 MAX_SHOWN = 5
+_LONG = 80
+"""Characters of an input in doubt that is shrunken: smaller ones are less plain, and may be what is not allowed."""
 Holds = Callable[[Judged], bool]
 
 
@@ -306,14 +309,14 @@ class LeftOut:
     inputs: InputSource
 
     def find_validation(self, differing: Sequence[Judged]) -> tuple[Validation, ...]:
-        """Return up to five such inputs, shrunken: one for each way in which candidates differ, or for each doubt."""
+        """Return up to five such inputs, the plainest first: one for each doubt, or for each way to differ."""
         groups: dict[tuple[str, ...], list[Judged]] = {}
         for judged in differing:
             way = (judged.doubt,) if judged.doubt else tuple(map(_way, judged.outcomes))
             groups.setdefault(way, []).append(judged)
         first = sorted(groups.values(), key=lambda group: -len(group))[:MAX_SHOWN]
-        found = map(self._shown, first)
-        return tuple({each.arguments: each for each in found}.values())
+        found = {each.arguments: each for each in map(self._shown, first)}
+        return tuple(sorted(found.values(), key=lambda each: self._oddity(each.arguments)))
 
     def find_excluded(self, drawn: Drawn, measured: Measured) -> Excluded | None:
         """Return what the candidates do on draws that only suggested conditions leave out; None without conditions.
@@ -344,18 +347,22 @@ class LeftOut:
         )
 
     def _shown(self, members: Sequence[Judged]) -> Validation:
-        """Return the smallest input of the same doubt, or on which one program answers and another raises the same."""
+        """Return the plainest input of a doubt, or the smallest on which one program answers and another raises so."""
         answers, first = self.judge.answers, members[0]
         if first.doubt:
-            first = min(members, key=lambda judged: by_length(judged.text))
+            is_read = not first.doubt.endswith('"')  # of a sentence that is quoted it is not known what it rules out
+            first = min(members, key=lambda judged: (not is_read and self._oddity(judged.text), by_length(judged.text)))
             loaded = [p for p, (kind, _) in enumerate(first.outcomes) if kind != Kind.LOAD_ERROR]
             labels = answers.classify([first.outcomes[p] for p in loaded])
             pair = loaded[0], next(p for p, label in zip(loaded, labels, strict=True) if label != labels[0])
-            found = first.text, False
-            if first.doubt != TOO_LARGE:  # each step would take all the time that there is
-                found = self._smallest(
-                    pair, answers.differ, [first.text], self.judge, lambda judged: judged.doubt == first.doubt
-                )
+            found, most = (first.text, False), self._oddity(first.text)
+
+            def holds(judged: Judged) -> bool:
+                return judged.doubt == first.doubt and (is_read or self._oddity(judged.text) <= most)
+
+            # Where there is no time, each step would take all that there is.
+            if first.doubt != TOO_LARGE and (is_read or len(first.text) > _LONG):
+                found = self._smallest(pair, answers.differ, [first.text], self.judge, holds)
         else:
             row = first.outcomes
             pair = (
@@ -375,6 +382,9 @@ class LeftOut:
             doubt=first.doubt,
             condition=first.condition,
         )
+
+    def _oddity(self, arguments: str) -> float:
+        return oddity(self.judge.implied.values(arguments))
 
     def _smallest(
         self, pair: tuple[int, int], shows: Shows, starts: Sequence[str], judge: InputFilter, holds: Holds

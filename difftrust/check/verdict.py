@@ -188,9 +188,10 @@ def _more_inputs(entry_point: str, left_out: Sequence[tuple[str, int]]) -> str:
 
 def _settle(shown: Validation, task: Task) -> str:
     call = spelled_in(task.preamble, task.entry_point, shown.arguments)
-    raised = next((d.outcome[1] for d in shown.doing if d.outcome[0] == Kind.EXCEPTION), "")
+    most = max(shown.doing, key=lambda doing: (len(doing.candidates), doing.outcome[0] == Kind.EXCEPTION))
+    kind, said = most.outcome
     condition = shown.condition or "CONDITION on the arguments"
-    right = f"{call} raises {raised}" if raised else f"{call} == ..."
+    right = f"{call} raises {said}" if kind == Kind.EXCEPTION else f"{call} == ..."
     return f'say what is right there: --example "{right}"; or leave such inputs out: --assume "{condition}"'
 
 

@@ -70,7 +70,8 @@ def _lines_of_check(report: Report, where: str | None) -> Iterator[str]:
     yield ""
     if report["consensus"] is not None:
         first = report["clusters"][0]["candidates"]
-        yield f"Consensus: {first[0]}; {len(first)} of {report['m']} candidates do the same"
+        where_sure = " where nothing is in doubt" if any(not each["stated"] for each in report["validation"]) else ""
+        yield f"Consensus: {first[0]}; {len(first)} of {report['m']} candidates do the same{where_sure}"
     elif report["contradictions"]:
         yield "No consensus: every candidate that works contradicts an example"
     yield from map(shorten, closing(report))
@@ -194,7 +195,7 @@ def _validation_lines(report: Report) -> Iterator[str]:
     if not shown:
         return
     yield ""
-    yield "Validation differs on inputs that were left out: the docstring does not say whether they are allowed:"
+    yield "Candidates differ on inputs that were left out, for the docstring does not say whether they are allowed:"
     for call, doing in shown:
         yield shorten(f"  {call}")
         yield from (shorten(f"    {line}") for line in doing)

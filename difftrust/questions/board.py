@@ -71,7 +71,7 @@ class Board:
 
 
 def board_of(found: Evidence, judge: InputFilter, source: InputSource) -> Board:
-    """Return the inputs that split the programs, each way to do so by its shortest ones, the best made smaller."""
+    """Return the inputs that split the programs: each way by its shortest ones, those in doubt last."""
     measured, answers, executor = found.measured, judge.answers, judge.executor
     sound = measured.works & ~measured.lacks_package
     rows = [p for p in np.flatnonzero(sound).tolist() if p not in found.examples.contradicting]
@@ -97,7 +97,8 @@ def board_of(found: Evidence, judge: InputFilter, source: InputSource) -> Board:
         for text, row in zip(inputs, ran, strict=True)
         if not any(kind in _SAYS_NOTHING for kind, _ in row) and len(set(answers.classify(row))) > 1
     ]
-    asked.sort(key=lambda each: by_length(each.arguments))
+    order = {text: at for at, text in enumerate(doubted)}
+    asked.sort(key=lambda each: (order.get(each.arguments, -1), by_length(each.arguments)))
     return replace(board, asked=tuple(asked))
 
 

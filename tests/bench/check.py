@@ -225,11 +225,16 @@ def main() -> None:
 
 
 def summary(answers: Sequence[Answer]) -> str:
-    """Say in a line how many are right."""
+    """Say in a line how many are right, and how many of the undecided show the fault nonetheless."""
     share = sum(answer.judgement == "right" for answer in answers) / len(answers)
+    doubtful = [a for a in answers if a.judgement == "undecided" and a.question.expected == "incoherent"]
+    shown = sum(bool(a.checked.doubted) and _is_sound(a.question.case, a.checked.doubted) for a in doubtful)
     functions = {answer.question.case.name for answer in answers}
     alike = sum(answer.question.expected == "coherent" for answer in answers)
-    return f"{share:.1%} right of {len(answers)} checks of {len(functions)} functions; {alike} of equivalent candidates"
+    return (
+        f"{share:.1%} right of {len(answers)} checks of {len(functions)} functions; {alike} of equivalent candidates; "
+        f"of {len(doubtful)} undecided ones whose candidates differ {shown} show first an input that tells them apart"
+    )
 
 
 def _say(name: str, lines: Sequence[str], is_written: bool) -> None:

@@ -25,6 +25,8 @@ class Checked:
     """Candidates that contradict an example."""
     shown: tuple[str, ...]
     """The inputs shown."""
+    doubted: str
+    """The first input shown that is left out; empty where none is."""
     seconds: float
     cpu: float
     """Seconds of processor time."""
@@ -61,6 +63,7 @@ def _read(report: dict[str, Any], ended: Took) -> Checked:
         behaviours=frozenset(behaviours),
         contradicting=frozenset(_name(name) for each in contradictions for name in each["candidates"]),
         shown=shown,
+        doubted=next((each["arguments"] for each in report["validation"]), ""),
         seconds=ended.wall,
         cpu=ended.cpu,
         said=f"{report['verdict']}: {groups}; {inputs}" + (f"; {reasons}" if reasons else ""),
@@ -70,7 +73,7 @@ def _read(report: dict[str, Any], ended: Took) -> Checked:
 def _refused(ended: Took, said: str) -> Checked:
     none = frozenset[Any]()
     spent = {"seconds": ended.wall, "cpu": ended.cpu}
-    return Checked(verdict="refused", behaviours=none, contradicting=none, shown=(), said=said, **spent)
+    return Checked(verdict="refused", behaviours=none, contradicting=none, shown=(), doubted="", said=said, **spent)
 
 
 def _name(candidate: str) -> str:

@@ -44,7 +44,7 @@ _NO_INT_OF_C = 2**31
 """Functions in C raise OverflowError from here on, ``"".expandtabs(2**31)`` for one."""
 _NEAR = range(1900, 2101)
 """Years; from others to today a step a day may take more time than there is."""
-_MAX_DIFFERING, _MAX_EXCLUDED = 200, 1000
+_MAX_DIFFERING, _MAX_EXCLUDED = 2000, 1000
 
 
 @dataclass(frozen=True, kw_only=True)
