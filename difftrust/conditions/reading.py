@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
@@ -231,12 +231,7 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
     for sentence in (sentence for passage in sections.results() for sentence in passage.sentences):
         if shapes and _LEAVES_OPEN.search(sentence) and not order_is_free(sentence):
             unread.setdefault(sentence, UnreadSentence(text=sentence, names=frozenset(shapes), origin="returns"))
-    partly = {name for each in unread.values() if len(_QUOTED.findall(each.text)) > 1 for name in each.names}
-    whole = [
-        p
-        for p in _with_all_choices(predicates.values())
-        if " in ('" not in p.text or not p.names & partly or p.sentence in unread
-    ]
+    whole = [p for p in _with_all_choices(predicates.values()) if _lists_all(p, unread.values(), shapes)]
     said_of = dict(pairwise([*sentences, ""]))
     is_of_empty = any(_OF_EMPTY.search(_FILLED.sub("", each)) and not _REFUSES.search(each) for each in sentences)
     sure = [
@@ -247,6 +242,19 @@ def read_docstring(docstring: str, shapes: Mapping[str, Shape]) -> Reading:
         for p in whole
     ]
     return Reading(predicates=tuple(sure), unread=tuple(unread.values()))
+
+
+def _lists_all(choices: Predicate, unread: Iterable[UnreadSentence], names: Collection[str]) -> bool:
+    """Tell whether no sentence that was not read quotes, among some of the choices, a text that is none of them."""
+    if " in ('" not in choices.text:
+        return True
+    known = _quoted(choices.text)
+    quoted = [_quoted(each.text) - {*names} for each in unread if each.text != choices.sentence]
+    return not any(some & known and some - known for some in quoted)
+
+
+def _quoted(text: str) -> set[str]:
+    return {one[1:-1] for one in _QUOTED.findall(text)}
 
 
 def _is_default(sentence: str, after: str) -> bool:
@@ -393,7 +401,7 @@ class _Sentence:
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
         left = [part for part in left if not (_is_permission(part) or _MEANING.match(" ".join(part)))]
-        if any(set(part) & _ALTERS for part in left) and (found or self._speaks(self._words)):
+        if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
             if sure := self._strictly(starts):
                 return sure
             is_but = any(set(part) & {"except", "unless"} for part in left)
@@ -740,6 +748,11 @@ def _is_permission(part: Words) -> bool:
     """Tell whether words say what may be and need not: "a number may occur more than once"."""
     part = tuple(_NEED_NOT.sub("may", " ".join(part)).split())
     return bool({*part} & _PERMITS) and not {*part} & _DENIES
+
+
+def _is_kind(part: Words) -> bool:
+    """Tell whether words only say what kind of thing something is: "column or literal"."""
+    return part[1:2] == ("or",) and len(part) == 3 and not re.search(r"\d", " ".join(part))
 
 
 def _plain_nouns(words: Words, shape: Shape) -> Words:

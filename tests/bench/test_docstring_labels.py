@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.bench.condition_labels import parts
 from tests.bench.docstring_labels import BadNotation, Label, Reading, canonical, compare, load_labels
+from tests.support.markdown import ROOT
 
 LABEL = Label(
     name="shop.discount",
@@ -53,3 +55,16 @@ def test_the_labels_are_of_the_notation() -> None:
     labels = load_labels()
     assert len(labels) == 300
     assert any(label.conditions for label in labels.values())
+
+
+@pytest.mark.slow
+def test_the_page_says_how_much_is_read_of_docstrings_of_packages() -> None:
+    compared = parts()
+    if compared is None:
+        pytest.skip("not all of the labelled docstrings are installed with the text that was labelled")
+    page = (ROOT / "docs" / "check_bench.md").read_text()
+    for title, counts in zip(("looked at", "held out"), compared, strict=True):
+        assert not counts.wrong
+        conditions = len(counts.right) + len(counts.missed) - counts.hard
+        said = f"{len(counts.right)} of {conditions} | {len(counts.named)} of {len(counts.missed)}"
+        assert f"| {title} | {said} |" in page
