@@ -93,21 +93,25 @@ def test_a_method_is_undecided_where_no_call_may_come_before_it(said: str, verdi
 
 
 @pytest.mark.parametrize(
-    ("assume", "in_doubt"),
+    ("said", "origin", "in_doubt"),
     [
-        ((), ["(-1, 1)", "(1, -1)"]),
-        (("wage >= 0",), ["(-1, 1)", "(1, -1)"]),
-        (("tour > 0",), []),
-        (("wage >= 0", "wage < 9"), []),
+        ((), "assume", ["(-1, 1)", "(1, -1)"]),
+        (("wage >= 0",), "assume", ["(-1, 1)", "(1, -1)"]),
+        (("tour > 0",), "assume", []),
+        (("tour > 0",), "requires", []),
+        (("tour > 0",), "body", ["(-1, 1)", "(1, -1)"]),
+        (("wage >= 0", "wage < 9"), "assume", []),
+        (("wage >= 0", "wage < 9"), "requires", ["(-1, 1)", "(1, -1)"]),
     ],
-    ids=["nothing", "another parameter", "the same parameter", "as many as sentences"],
 )
-def test_what_the_user_says_settles_what_was_not_read(assume: tuple[str, ...], in_doubt: list[str]) -> None:
+def test_what_is_said_in_python_settles_what_was_not_read(
+    said: tuple[str, ...], origin: str, in_doubt: list[str]
+) -> None:
     parameters = [Parameter(name=name, annotation=None, required=True) for name in ("tour", "wage")]
     unread = [
         UnreadSentence(text=f"The tour has to be {how}.", names=frozenset(["tour"]), origin="prose") for how in "ab"
     ]
-    stated = tuple(Predicate(text=text, origin="assume") for text in assume)
+    stated = tuple(Predicate(text=text, origin=origin) for text in said)
     found = Conditions(stated=stated, reading=Reading(unread=tuple(unread)))
     implied = ImpliedConditions(parameters, conditions=found)
     assert [text for text in ("(-1, 1)", "(1, -1)") if implied.doubt(text)] == in_doubt

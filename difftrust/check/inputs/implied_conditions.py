@@ -79,10 +79,10 @@ class ImpliedConditions:
         ]
         self.predicates = (*found.doubts, *implied)
         unread = [each for each in found.reading.unread if each.origin != "raises"]
-        assumed = [each.names for each in found.stated if each.origin == "assume"]
         # The user said what they mean, by as many conditions as there are sentences, or by one of the same parameters.
-        is_settled = len(assumed) >= len(unread)
-        self._unread = () if is_settled else tuple(u for u in unread if not u.names & set().union(*assumed))
+        is_settled = sum(each.origin == "assume" for each in found.stated) >= len(unread)
+        formal = {name for each in found.stated if each.origin in ("assume", "requires") for name in each.names}
+        self._unread = () if is_settled else tuple(each for each in unread if not each.names & formal)
 
     def doubt(self, arguments: str) -> Doubt | None:
         """Return why an argument tuple may not be allowed; None where nothing speaks against it.
