@@ -397,6 +397,11 @@ class _Reader:
     def exact_chars(self, phrase: Phrase, chars: str) -> Phrase:
         return self.both(self.counted(phrase, "CHAR"), partial(self._relation, "text", f"all(({chars} for c in _))"))
 
+    def so_many_chars(self, phrase: Phrase, chars: str) -> Phrase:
+        if re.fullmatch(r"c == '.'", chars):  # "at most one hyphen", among others
+            return partial(self._relation, "text", phrase(f"len([c for c in _ if {chars}])", Shape("number")))
+        return self.exact_chars(phrase, chars)
+
     def _aim(self, text: str, shape: Shape) -> Aim:
         aim: Any = lambda phrase: phrase(text, shape)  # noqa: E731
         aim.text, aim.shape = text, shape

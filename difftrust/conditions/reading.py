@@ -46,6 +46,7 @@ _NO_NOUNS: Final = _MEASURED | _ALTERS | BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
 _OF_A_CASE = ("with", "for", "at", "on")
 """Before a noun that a sentence begins with: what is done in one case, "with 0 days it is the start"."""
+_HANDLED = re.compile(r"\( [^()]* \) be [a-z]+ed ")
 _GOES_ON: Final = words_of("goes_on")
 """First words of a part that is about the parameter named before."""
 _EACH: Final = words_of("each")
@@ -142,6 +143,8 @@ _OF_EMPTY = re.compile(
     r"|(?:returns?|gives?|yields?|result is) [^.;:]{1,30} (?:for|if|when|of|on) [^.;:]{0,30}\bempty\b)"
 )
 _FILLED = re.compile(r"(?i)non-?empty|(?:not|never|n't)(?: be)? empty")
+_ONE_MORE = re.compile(r", (?:an?|V\d+) [\w-]+")
+_OF_CHARACTERS = re.compile(r"all\(\(c\b|all\(\('")
 _OF_PARTS = (r"(?:^|and )len\(\w+\) == \d+", r"^all\(\(-?[\d.]+ <=? \w+ <=? -?[\d.]+ for")
 """Conditions on all of an argument that cannot both be meant of it: each is said of a part."""
 _OF_EACH = re.compile(r"all\(\((?!len\(|a [<>n])")
@@ -412,8 +415,12 @@ class _Sentence:
             return [], whole  # "amount (above zero) and rate (not negative)": one of each
         n_ranges = len(_RANGE.findall(" ".join(self._words)))
         parts = [{each for text in found for each in re.findall(form, text)} for form in _OF_PARTS]
-        if any(len(each) > 1 for each in parts) or (parts[1] and n_ranges > 1):
+        is_piece = any("len(" in text and _OF_CHARACTERS.search(text) for text in found)
+        goes_on = is_piece and any(_ONE_MORE.fullmatch(" ".join(part)) for part in left)
+        if any(len(each) > 1 for each in parts) or (parts[1] and n_ranges > 1) or goes_on:
             return [], whole  # "two letters, four digits": one after the other
+        if any("len([c for c" in text for text in found) and any(_OF_CHARACTERS.search(text) for text in found):
+            return [], whole  # "only letters, and at most one hyphen", which is none
         return found, [part for part in left if part[:1] != ("(",)]  # what is in brackets explains what was read
 
     def _strictly(self, starts: Sequence[str]) -> tuple[list[str], list[Words]] | None:
@@ -608,7 +615,11 @@ class _Sentence:
                 is_of_it = at and ({*part} & {"its", "their"} or part[-1:] == ("it",))
                 near = names or (self._near(words[: cuts[at] + 1]) if is_of_it else None)
                 is_cut = _VALUES.fullmatch(" ".join(part)) and has_value(words[cuts[end] + 1 : cuts[end] + 2], "V")
-                is_none = is_cut or goes_on or is_aside or is_rest or is_of_which or is_open or is_list
+                is_case = _HANDLED.match(" ".join(words[cuts[end] :]))  # "negative ones (debts) are taken for 0"
+                is_end = at and words[cuts[at]] == "and" and "between" in words[cuts[at] - 2 : cuts[at]]
+                is_none = (
+                    is_cut or is_end or goes_on or is_aside or is_rest or is_of_which or is_open or is_list or is_case
+                )
                 text = "" if not part else None if is_none else self._attempt(part, starts, near)
                 if text is not None:
                     found += [text] if text else []
@@ -637,7 +648,7 @@ class _Sentence:
         after = self._words[at + 1] if at + 1 < len(self._words) else ""
         is_strange = after.isalpha() and after.islower() and (after not in known or after == "use")
         return (word in ("to", "for", "used", "as") and is_strange) or (
-            word.endswith("ing") and word not in known and self._words[at - 1][-1] not in "<>="
+            word.endswith("ing") and word[-5:] != "thing" and word not in known and self._words[at - 1][-1] not in "<>="
         )
 
     def _of_exception(self) -> tuple[list[str], frozenset[str] | None]:

@@ -284,6 +284,11 @@ READ = [
     ("p: float", "Args:\n    p: Random number in [0, 1), typically drawn before.", "0 <= p < 1"),
     ("s: str", "Args:\n    s: the parcel s, digits only.", "all((c in '0123456789' for c in s))"),
     ("s: str", "Args:\n    s: Headline; an empty headline is refused.", "len(s) > 0"),
+    ("p: float", "The p won't be negative.", "p >= 0"),
+    ("p: float", "The p isn’t negative.", "p >= 0"),
+    ("s: str", "Args:\n    s: At most two hyphens.", "len([c for c in s if c == '-']) <= 2"),
+    ("xs: list[int]", "Args:\n    xs: Samples. Length has to be at least 8.", "len(xs) >= 8"),
+    ("n: int | str", "Args:\n    n: column or literal, ranging from 1-12.", "isinstance(n, str) or 1 <= n <= 12"),
     (
         "xs: list[list], k: list",
         "Args:\n    xs: Cells; each list is exactly as long as k.",
@@ -341,6 +346,7 @@ SILENT = [
     ("xs: list[int]", "Sum. Repeated numbers count once each."),
     ("xs: list[int], k: int", "Cut xs. With 1 you get a copy."),
     ("n: int", "Args:\n    n: The shift. Any integer will do."),
+    ("n: int", "Args:\n    n: Income. Negative values (losses) are handled as 0."),
 ]
 
 
@@ -355,6 +361,10 @@ def test_few_sentences_on_what_a_function_does_are_kept_as_unread() -> None:
 
 
 UNREAD = [
+    ("xs: list[int]", "Args:\n    xs: Sizes; the caller has thrown away everything under 100.", {"xs"}),
+    ("s: str", "Args:\n    s: Only letters and at most one hyphen.", {"s"}),
+    ("s: str", "Args:\n    s: Two letters, a dash, four figures.", {"s"}),
+    ("s: str", "Supply between 2 and 256 of them, with no character repeated.", {"s"}),
     ("xs: list[str]", "Args:\n    xs: Words, compared in lowercase.", {"xs"}),
     ("price: int", "The price is in cents; 250 is 2.5 Euro, and 300 is the highest.", {"price"}),
     ("xs: list[int]", "Args:\n    xs: Hours. The same hour may not be listed twice.", {"xs"}),
@@ -442,6 +452,14 @@ def test_a_sentence_that_is_not_understood_is_kept(signature: str, docstring: st
     found = reading(signature, docstring)
     assert found.predicates == ()
     assert [each.names for each in found.unread] == ([names] if docstring not in UNNOTICED else [])
+
+
+@pytest.mark.parametrize(("beside", "read"), [("left", ["side in ('left', 'right')"]), ("middle", [])])
+def test_choices_are_complete_unless_a_sentence_that_is_not_read_names_another(beside: str, read: list[str]) -> None:
+    of_it = f"It must be as in f (``side='right'``) and g (``side='{beside}'``)."
+    found = reading("side", f"Cut.\n\nParameters\n----------\nside : {{'left', 'right'}}\n\nNotes\n-----\n{of_it}")
+    assert [each.text for each in found.predicates] == read
+    assert [each.text for each in found.unread] == [of_it]
 
 
 def test_what_is_said_of_one_parameter_holds_of_the_next_that_is_the_same() -> None:
