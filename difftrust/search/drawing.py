@@ -5,6 +5,7 @@ The inputs of stores are drawn by ``fuzz`` and ``domain``, which stay as they we
 
 import ast
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -54,6 +55,7 @@ _NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "
 """Names for what ``**kwargs`` takes."""
 _EAGER = 0.1
 """Of so many inputs all numbers and texts that change become those that programs name."""
+_WITHOUT_ZONE = re.compile(r"\bdatetime\([\d, ]*\)")
 _FEW = 20
 """So many parts of a value are looked at for what it keeps to."""
 _LIKELY = 0.8
@@ -336,8 +338,8 @@ class TypedInputs:
         return write_literal(joined_arguments([], {parameter.name: value}) if parameter.keyword else (value,))
 
     def accepts(self, text: str) -> bool:
-        """Tell whether an argument tuple fits the signature and its types."""
-        return self._types.accepts(text)
+        """Tell whether an argument tuple fits the signature and its types; times are all in zones, or none is."""
+        return not ("tzinfo=" in text and _WITHOUT_ZONE.search(text)) and self._types.accepts(text)
 
     def exhaustive(self, requires: str) -> list[str] | None:
         """Return all argument tuples that types and a condition allow, and others, if they are few; else None."""

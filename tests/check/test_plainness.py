@@ -67,3 +67,19 @@ def test_the_plainest_input_is_shown_where_a_sentence_was_not_read(
     assert stock
     assert all(shelf.isalnum() and n > 0 for shelf, n in stock.items())
     assert len(shown["doing"]) == 2, "the third program takes one shelf too many, though nothing is negative"
+
+
+def test_times_of_one_input_all_have_a_zone_or_none_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stub = 'from datetime import datetime\n\ndef last(times: list[datetime]) -> int:\n    """Number of the latest."""\n'
+    by_sorting = "def last(times):\n    return max(range(len(times)), key=lambda i: (times[i], -i), default=-1)\n"
+    one_by_one = """
+def last(times):
+    best = -1
+    for i, time in enumerate(times):
+        if best < 0 or (time - times[best]).total_seconds() > 0:
+            best = i
+    return best
+"""
+    guarded = by_sorting.replace("return", "assert len({time.tzinfo is None for time in times}) < 2\n    return")
+    status, out = run_check(capsys, tmp_path, stub, (by_sorting, one_by_one, guarded), "--format=json")
+    assert (status, json.loads(out)["left_out"]) == (0, [["outside the types", json.loads(out)["left_out"][0][1]]])
