@@ -25,13 +25,13 @@ class Checked:
     """Candidates that contradict an example."""
     shown: tuple[str, ...]
     """The inputs shown."""
-    doubted: str
-    """The first input shown that is left out; empty where none is."""
     seconds: float
     cpu: float
     """Seconds of processor time."""
     said: str
     """In a line."""
+    doubted: str = ""
+    """The first input shown that is left out; empty where none is."""
 
 
 def run_check(where: str, programs: Path, options: Sequence[str], cwd: Path) -> Checked:
@@ -73,7 +73,7 @@ def _read(report: dict[str, Any], ended: Took) -> Checked:
 def _refused(ended: Took, said: str) -> Checked:
     none = frozenset[Any]()
     spent = {"seconds": ended.wall, "cpu": ended.cpu}
-    return Checked(verdict="refused", behaviours=none, contradicting=none, shown=(), doubted="", said=said, **spent)
+    return Checked(verdict="refused", behaviours=none, contradicting=none, shown=(), said=said, **spent)
 
 
 def _name(candidate: str) -> str:

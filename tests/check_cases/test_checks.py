@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.bench.check import Question, ask, ask_all, finds, judge, questions, table, wrong_ones
+from tests.bench.check import Answer, Question, ask, ask_all, finds, judge, questions, summary, table, wrong_ones
 from tests.bench.commands import Checked
 from tests.bench.warm import run_warm_check
 from tests.check_cases.case import FOLDER as CASES
@@ -17,9 +17,19 @@ QUICK = {q.case.kind: q for q in reversed(QUESTIONS)}
 """The first question of each class."""
 
 
-def answer(verdict: str, *groups: str, contradicting: str = "", shown: tuple[str, ...] = ()) -> Checked:
-    found = {"behaviours": frozenset(map(frozenset, groups)), "contradicting": frozenset(contradicting)}
-    return Checked(verdict=verdict, shown=shown, seconds=1.0, cpu=1.0, said="", **found)  # type: ignore[arg-type]
+def answer(
+    verdict: str, *groups: str, contradicting: str = "", shown: tuple[str, ...] = (), doubted: str = ""
+) -> Checked:
+    return Checked(
+        verdict=verdict,
+        behaviours=frozenset(map(frozenset, groups)),
+        contradicting=frozenset(contradicting),
+        shown=shown,
+        doubted=doubted,
+        seconds=1.0,
+        cpu=1.0,
+        said="",
+    )
 
 
 @pytest.mark.parametrize("kind", sorted(QUICK)[:3])
@@ -68,6 +78,14 @@ def test_what_an_answer_is() -> None:
     assert judge(alike, answer("coherent", "ab")) == "right"
     assert judge(alike, answer("incoherent", "a", "b")) == "false alarm"
     assert judge(alike, answer("refused")) == "refused"
+
+
+def test_an_undecided_check_may_show_the_fault_nonetheless() -> None:
+    whole, alike = questions([load_case(CASES / "slugify.toml")])
+    undecided = [answer("undecided", doubted=text) for text in ("('_',)", "('a',)", "")]
+    answers = [Answer(question=whole, checked=each, judgement="undecided") for each in undecided]
+    answers.append(Answer(question=alike, checked=answer("undecided", doubted="('_',)"), judgement="undecided"))
+    assert "of 3 undecided ones whose candidates differ 1 show first an input" in summary(answers)
 
 
 def test_candidates_that_contradict_an_example_are_to_be_named() -> None:
