@@ -295,7 +295,7 @@ class Course:
 
 MAX_SHOWN = 5
 _LONG = 80
-"""Characters of an input in doubt that is shrunken: smaller ones are less plain, and may be what is not allowed."""
+"""Characters; the plainest input is made smaller only where it is longer: a small one may be what is not allowed."""
 Holds = Callable[[Judged], bool]
 
 
@@ -350,18 +350,22 @@ class LeftOut:
         """Return the plainest input of a doubt, or the smallest on which one program answers and another raises so."""
         answers, first = self.judge.answers, members[0]
         if first.doubt:
-            is_read = not first.doubt.endswith('"')  # of a sentence that is quoted it is not known what it rules out
-            first = min(members, key=lambda judged: (not is_read and self._oddity(judged.text), by_length(judged.text)))
+            is_quoted = first.doubt.endswith('"')  # a sentence of which it is not known what it rules out
+
+            def odd(judged: Judged) -> float:
+                return self._oddity(judged.text) if is_quoted else 0
+
+            first = min(members, key=lambda judged: (odd(judged), by_length(judged.text)))
             loaded = [p for p, (kind, _) in enumerate(first.outcomes) if kind != Kind.LOAD_ERROR]
             labels = answers.classify([first.outcomes[p] for p in loaded])
             pair = loaded[0], next(p for p, label in zip(loaded, labels, strict=True) if label != labels[0])
-            found, most = (first.text, False), self._oddity(first.text)
+            found, most = (first.text, False), odd(first)
 
             def holds(judged: Judged) -> bool:
-                return judged.doubt == first.doubt and (is_read or self._oddity(judged.text) <= most)
+                return judged.doubt == first.doubt and odd(judged) <= most
 
-            # Where there is no time, each step would take all that there is.
-            if first.doubt != TOO_LARGE and (is_read or len(first.text) > _LONG):
+            # A step on a large number takes all the time that there is; a short input that is plain stays as it is.
+            if first.doubt != TOO_LARGE and not (is_quoted and len(first.text) <= _LONG):
                 found = self._smallest(pair, answers.differ, [first.text], self.judge, holds)
         else:
             row = first.outcomes

@@ -47,6 +47,7 @@ _MEASURES: Final = words_of("measures")
 _OF_A_CASE = ("with", "for", "at", "on")
 """Before a noun that a sentence begins with: what is done in one case, "with 0 days it is the start"."""
 _HANDLED = re.compile(r"\( [^()]* \) be [a-z]+ed ")
+"""Behind a noun that is no parameter: "negative values (debts) are handled as 0"."""
 _GOES_ON: Final = words_of("goes_on")
 """First words of a part that is about the parameter named before."""
 _EACH: Final = words_of("each")
@@ -144,6 +145,7 @@ _OF_EMPTY = re.compile(
 )
 _FILLED = re.compile(r"(?i)non-?empty|(?:not|never|n't)(?: be)? empty")
 _ONE_MORE = re.compile(r", (?:an?|V\d+) [\w-]+")
+"""The next of several pieces: ", four digits"."""
 _OF_CHARACTERS = re.compile(r"all\(\(c\b|all\(\('")
 _OF_PARTS = (r"(?:^|and )len\(\w+\) == \d+", r"^all\(\(-?[\d.]+ <=? \w+ <=? -?[\d.]+ for")
 """Conditions on all of an argument that cannot both be meant of it: each is said of a part."""
@@ -457,6 +459,8 @@ class _Sentence:
                 names = self._near(before) or self._names
                 texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
                 is_sure = self._states(clause) or not _is_of_more(clause, before)
+                if before[-1:] == ("(",) and "be" in clause and not is_strict(clause) and {*before} & _OF_RESULTS:
+                    is_sure = False  # "return when it is paid (the balance is zero)"
                 found += [t if is_sure or (clause[0] in _EACH and t[:4] == "all(") else Guess(t) for t in texts]
                 unread += [piece for piece in pieces if _trimmed(piece)[:1] != ("to",)]
             before += clause
@@ -615,7 +619,7 @@ class _Sentence:
                 is_of_it = at and ({*part} & {"its", "their"} or part[-1:] == ("it",))
                 near = names or (self._near(words[: cuts[at] + 1]) if is_of_it else None)
                 is_cut = _VALUES.fullmatch(" ".join(part)) and has_value(words[cuts[end] + 1 : cuts[end] + 2], "V")
-                is_case = _HANDLED.match(" ".join(words[cuts[end] :]))  # "negative ones (debts) are taken for 0"
+                is_case = _HANDLED.match(" ".join(words[cuts[end] :]))
                 is_end = at and words[cuts[at]] == "and" and "between" in words[cuts[at] - 2 : cuts[at]]
                 is_none = (
                     is_cut or is_end or goes_on or is_aside or is_rest or is_of_which or is_open or is_list or is_case

@@ -23,7 +23,9 @@ from difftrust.conditions.tokens import is_expression
 _TITLES: Final = "Requires|Require|Assumes|Assumptions|Assumption|Preconditions|Precondition|Pre"
 _REQUIRES: Final = _TITLES.split("|")
 _IN_LINE = re.compile(rf"^([ \t]*)({_TITLES}):[ \t]+(\S.*)$", re.MULTILINE)
-_EXAMPLE = re.compile(r"^[ \t]*>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
+_EXAMPLE = re.compile(
+    r"^[ \t]*>>> .*(?:\n(?!\s*$).*)*|^Examples?(?: \d+)?:[ \t]*\n(?:(?:[ \t]+\S.*)?(?:\n|\Z))+", re.MULTILINE
+)
 _HEADING = re.compile(r"^\s*(?:[A-Z][\w ]{2,25}:\s*$|:\w+|[-=~]{3,}|\S.*\n\s*[-=~]{3,}\s*$)", re.MULTILINE)
 _SECTION = re.compile(r"^([A-Z][\w ]{2,25}):[ \t]*\n((?:(?:(?:[ \t]|[-*•+] )+\S.*)?\n)+)", re.MULTILINE)
 _TITLED: Final = [each.title for each in google.DEFAULT_SECTIONS]

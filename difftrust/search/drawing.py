@@ -56,6 +56,7 @@ _NAMES = ("name", "key", "value", "color", "size", "first", "second", "third", "
 _EAGER = 0.1
 """Of so many inputs all numbers and texts that change become those that programs name."""
 _WITHOUT_ZONE = re.compile(r"\bdatetime\([\d, ]*\)")
+"""Beside a time with a zone: comparing the two fails in any program."""
 _FEW = 20
 """So many parts of a value are looked at for what it keeps to."""
 _LIKELY = 0.8

@@ -7,6 +7,7 @@ The descriptions are found through DIFFTRUST_DATA; only figures are printed.
 
 import argparse
 import ast
+import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,8 @@ def reading_of(task: Task) -> tuple[Reading, list[str]]:
     (function,) = ast.parse(f"def f{signature}: ...").body
     assert isinstance(function, ast.FunctionDef)
     arguments = [*function.args.posonlyargs, *function.args.args]
-    return read_docstring(task.description, {a.arg: shape_of(a.annotation) for a in arguments}), [
-        a.arg for a in arguments
-    ]
+    shapes = {a.arg: shape_of(a.annotation) for a in arguments}
+    return read_docstring(inspect.cleandoc(task.description), shapes), list(shapes)
 
 
 def inside(predicates: tuple[Predicate, ...], names: list[str], text: str) -> bool:
@@ -58,14 +58,15 @@ def agreement(sandbox: Sandbox, task: Task, *, n: int) -> dict[str, object]:
     kinds = kinds_of(sandbox, task, task.reference or "", task.entry_point, inputs) if inputs else []
     inputs = [text for text, kind in zip(inputs, kinds, strict=True) if kind in RETURNED]
     judged = by_domain(sandbox, task, inputs) if inputs else np.zeros(0, dtype=bool)
-    read = np.array([inside(reading.predicates, names, text) for text in inputs], dtype=bool)
+    sure = reading.of("docstring")
+    read = np.array([inside(sure, names, text) for text in inputs], dtype=bool)
     return {
         "inputs": len(inputs),
         "alike": int((judged == read).sum()),
         "without": int(judged.sum()),
         "narrower": int((judged & ~read).sum()),
         "kappa": kappa(judged, read) if inputs else 1.0,
-        "conditions": len(reading.predicates),
+        "conditions": len(sure),
         "unread": len(reading.unread),
         "outside": int((~judged).sum()),
         "seen": int((~judged & ~read).sum()),

@@ -37,6 +37,10 @@ def test_what_docstrings_often_rule_out_is_less_plain(plain: str, odd: str) -> N
     assert oddity(one) < oddity(other)
 
 
+def test_nan_and_infinity_are_less_plain_than_a_number() -> None:
+    assert all(oddity({"a": 2.5}) < oddity({"a": float(odd)}) for odd in ("nan", "inf"))
+
+
 STUB = '''def plan(stock: dict[str, int], wanted: int) -> list[str]:
     """Plan from which shelves to take what is wanted, in the order of the shelves.
 
@@ -67,6 +71,23 @@ def test_the_plainest_input_is_shown_where_a_sentence_was_not_read(
     assert stock
     assert all(shelf.isalnum() and n > 0 for shelf, n in stock.items())
     assert len(shown["doing"]) == 2, "the third program takes one shelf too many, though nothing is negative"
+    assert ") == ..." in found["next_step"]
+
+
+REFUSES = "def plan(stock, wanted):\n    if wanted < 0:\n        raise ValueError\n    return []\n"
+
+
+@pytest.mark.parametrize(("n_refusing", "proposed"), [(1, ") == ..."), (2, ") raises ValueError")])
+def test_the_proposed_example_is_what_most_candidates_do(
+    n_refusing: int, proposed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stub = STUB.replace("dict[str, int]", "list[int]")
+    codes = [REFUSES.replace("[]", "[]" + " + []" * i) for i in range(n_refusing)]
+    codes += [f"def plan(stock, wanted):\n    return []{' + []' * i}\n" for i in range(3 - n_refusing)]
+    status, out = run_check(capsys, tmp_path, stub, codes)
+    assert status == 3
+    assert proposed in out.partition("Next best step: ")[2]
+    assert "3 of 3 candidates do the same where nothing is in doubt" in out
 
 
 def test_times_of_one_input_all_have_a_zone_or_none_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,4 +103,4 @@ def last(times):
 """
     guarded = by_sorting.replace("return", "assert len({time.tzinfo is None for time in times}) < 2\n    return")
     status, out = run_check(capsys, tmp_path, stub, (by_sorting, one_by_one, guarded), "--format=json")
-    assert (status, json.loads(out)["left_out"]) == (0, [["outside the types", json.loads(out)["left_out"][0][1]]])
+    assert (status, [why for why, _ in json.loads(out)["left_out"]]) == (0, ["outside the types"])

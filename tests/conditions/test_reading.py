@@ -346,6 +346,10 @@ SILENT = [
     ("xs: list[int]", "Sum. Repeated numbers count once each."),
     ("xs: list[int], k: int", "Cut xs. With 1 you get a copy."),
     ("n: int", "Args:\n    n: The shift. Any integer will do."),
+    (
+        "xs: list",
+        "Count.\n\nExample 1:\n    Input:\n        xs : [[0, 1], [1, 1]]\n    Output: 6\n\nExample 2:\n    xs : [[1]]",
+    ),
     ("n: int", "Args:\n    n: Income. Negative values (losses) are handled as 0."),
 ]
 
@@ -473,6 +477,7 @@ def test_what_is_said_of_one_parameter_holds_of_the_next_that_is_the_same() -> N
 def test_what_may_be_said_of_a_result_is_only_perhaps_said_of_the_argument_in_it() -> None:
     for text, said in (
         ("The square of n, at most 100.", "n <= 100"),
+        ("Return when it is paid (n is zero or less).", "n <= 0"),
         ("Args:\n    s: Text of which only letters and digits are kept.", "all((c.isalpha() for c in s))"),
         ("Return what is left of m after n, never negative.", "n >= 0"),
         ("Items in m but not in xs, each once, in ascending order.", "list(xs) == sorted(xs)"),

@@ -1,7 +1,7 @@
 """How plain an input is: how many of the conditions that docstrings often state it breaks.
 
-Of inputs that a docstring may rule out, the plainest on which candidates differ is the one to show: if any is allowed,
-it is likely to be.
+Of the inputs that a sentence may rule out and on which candidates differ, the plainest is shown. It is more often an
+allowed one than the smallest is (docs/check_bench.md).
 """
 
 import re
@@ -28,7 +28,7 @@ def _of_value(value: Any) -> float:
         case None:
             return 1
         case int() | float():
-            return (value < 0) + (value <= 0) + (abs(value) >= _MANY)
+            return (value < 0) + (value <= 0) + (not abs(value) < _MANY)  # nor is NaN
         case str():
             return 1 - bool(_CLEAN.fullmatch(value)) + (not value)
         case dict():
