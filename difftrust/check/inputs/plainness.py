@@ -66,8 +66,9 @@ def _of_column(column: list[Any]) -> int:
 
 
 def _of_row(row: tuple[Any, ...]) -> float:
-    """Count by half for values side by side: each of a kind is less than the next one."""
-    return sum(type(one) is type(other) and not _is_before(one, other) for one, other in pairwise(row)) / 2
+    """Count by half for values of a kind side by side: each is less than the next one, and is not greater."""
+    alike = [(one, other) for one, other in pairwise(row) if type(one) is type(other)]
+    return sum((not _is_before(one, other)) + _is_before(other, one) for one, other in alike) / 2
 
 
 def _parts(row: Any) -> tuple[Any, ...]:
