@@ -775,17 +775,28 @@ class _Reader:
     def phrased_size(self, phrase: Phrase, *_: Any) -> str:
         return self.phrased(self._of_size(phrase, "size"))
 
+    def must_be(self, *parts: Any) -> Phrase:
+        return partial(self._relation, "text", f"_ == {parts[-1]}")
+
+    def one_or_more(self, least: str, *_: Any) -> str:
+        """Say that a parameter that takes one or several is given: "one or more column names"."""
+        name = self._names.subject
+        if int(least) != 1 or self._names.shapes[name].kind in ("number", "list", "dict"):
+            raise Unread("so many")
+        return f"not isinstance({name}, list | tuple) or len({name}) >= 1"
+
     def phrased(self, *parts: Any) -> str:
         return self.subject()(parts[-1])
 
     def coded(self, *parts: Any) -> str:
         return str(parts[-1])
 
-    def all_same_size(self, *_: Any) -> str:
-        found = [n for n, shape in self._names.shapes.items() if shape.kind in ("list", "text")]
-        if len(found) != 2:
+    def all_same_size(self, *parts: Any) -> str:
+        many = next((int(part) for part in parts if isinstance(part, str) and part.isdecimal()), 2)
+        found = [f"len({n})" for n, shape in self._names.shapes.items() if shape.kind in ("list", "text")]
+        if len(found) != many or many < 2:
             raise Unread("both")
-        return f"len({found[0]}) == len({found[1]})"
+        return " == ".join(found)
 
     def disjoint(self, *parts: Any) -> str:
         """Say that two collections share nothing, of dicts no key: the two that are named, else the only two."""

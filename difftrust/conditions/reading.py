@@ -1,6 +1,7 @@
 """The conditions of a function as its docstring states them: what was read, and the sentences that could not be."""
 
 import ast
+import builtins
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from difftrust.conditions.clauses import (
 from difftrust.conditions.grammar import Guess, Names, Unread, grammar, of_noun, opposite, read
 from difftrust.conditions.limiting import may_limit
 from difftrust.conditions.predicates import Predicate
-from difftrust.conditions.sections import Passage, Sections
+from difftrust.conditions.sections import CHOICES, Passage, Sections
 from difftrust.conditions.shapes import Shape, named_parts, records_in
 from difftrust.conditions.tokens import Tokens, is_expression, tokens_of, words_of
 from difftrust_core.languages.python.syntax import expression
@@ -44,6 +45,19 @@ _QUESTIONS: Final = words_of("questions")
 _MEASURED: Final = words_of("measured")
 _NO_NOUNS: Final = _MEASURED | _ALTERS | BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
+_COMPARES: Final = {
+    "between",
+    "least",
+    "most",
+    "minimum",
+    "maximum",
+    "below",
+    "above",
+    "greater",
+    "less",
+    "more",
+    "fewer",
+}
 _OF_A_CASE = ("with", "for", "at", "on")
 """Before a noun that a sentence begins with: what is done in one case, "with 0 days it is the start"."""
 _HANDLED = re.compile(r"\( [^()]* \) be [a-z]+ed ")
@@ -60,7 +74,7 @@ _BEGINS: Final = {"in", "as", "at", "from", "between", "above", "below", "within
 _NEUTRAL: Final = {"the", "a", "an", "of", "and", "lower", "upper", "first", "last", "end", "TIME"}
 """Words of what a parameter is, beside those that the grammar has not."""
 _VALUES = re.compile(r"V\d+(?: ,| or| and| V\d+)+")
-_PLURAL = re.compile(r"[a-z-]{3,}s")
+_PLURAL = re.compile(r"(?!this$)[a-z-]{3,}s")
 _PERMITS: Final = words_of("permits")
 _NEED_NOT = re.compile(r"\bneed (?:not|no(?= [a-z]))\b|\bnot (?:have to|need(?: to)?)\b|\bnot necessarily\b")
 _DENIES: Final = words_of("denies")
@@ -87,7 +101,7 @@ _JUDGES = re.compile(
 """A text about what is valid: its plain statements are not on what is allowed."""
 _VALIDITY = re.compile(r"(?i)\b(?:(?:in)?valid|well-formed|acceptable|legal|allowed|strong|correct)\b")
 _OPTIONAL = re.compile(
-    r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|set|not none|not `*None`*)\b,?"
+    r"\b(?:if|when) (?:it is |they are )?(?:given|provided|specified|present|passed|set|not none|not `*None`*)\b,?"
     r"|\((?:optional|default[^()]*|keyword[- ]only)\)|,?\s*\boptional\b"
     r"|,\s*(?:if|when) (?:supplied|given|present),(?= must| should| has to| may not| cannot)"
     r"|,?\s*\bdefaults? (?:to|is|=|:)?\s*(?:`+[^`]*`+|\w+\([^()]*\)|[^\s,;)]+)",
@@ -158,6 +172,10 @@ _RESPECTIVE = re.compile(r"\([^()]*\) and [^()]*\([^()]*\)")
 _QUOTED = re.compile(r"(?<!\w)'[^']+'|\"[^\"]+\"")
 _ON_ERROR = re.compile(r"^(?:is |are )?(?:raised |thrown )?(?:if|when|in case|where)\s+(?:the given )?", re.IGNORECASE)
 
+
+_ALSO = re.compile(r"\b(?:also|special|besides)\b")
+"""Before values that are listed: others are allowed, too."""
+_WITH_ITSELF = re.compile(r"(?<![\w.])(\w+(?:\[\w+\]|\.\w+)) [<>]=? \1(?![\w.\[])")
 
 LEFT_OPEN = "the docstring leaves the result open"
 """Said of a sentence that is about what comes back, not about what is allowed."""
@@ -357,6 +375,16 @@ class _Sentence:
         is_strange = all(word not in grammar()[0].words and _UNKNOWN.fullmatch(word) for word in before)
         return words[at:] if is_strange else words
 
+    def _without_units(self, words: Words, subject: str) -> Words:
+        """Leave out the name of a number behind its values, "from 10 ohms to 99 ohms"; () where units differ."""
+        own = {key for key, value in self._tokens.values.items() if key[0] == "P" and value == subject}
+        known = grammar()[0].words
+        named = {unit for value, unit in pairwise(self._words) if has_value((value,), "V")}
+        if len({unit for unit in named if unit in own or (unit not in known and unit.islower())}) > 1:
+            return ()
+        is_own = (has_value((value,), "V") and unit in own for value, unit in pairwise(("-", *words)))
+        return tuple(word for word, leaves_out in zip(words, is_own, strict=True) if not leaves_out)
+
     def read(self) -> tuple[list[str], frozenset[str] | None]:
         """Return the conditions, and the parameters that a part speaks of that was not read; None where none was."""
         if self._names.group[1:] and self._tokens.names and self._names.subject not in self._tokens.names:
@@ -370,9 +398,12 @@ class _Sentence:
             found = [*map(Guess, found)]  # what makes something valid, or what is allowed
         if self._passage.origin == "prose" and _TWO_NOUNS.match(" ".join(self._words)):
             found = [text if text[:4] == "all(" else Guess(text) for text in found]  # "field and value": parts of it
-        rest = tuple(word for piece in pieces if limits(piece) and not {*_trimmed(piece)} <= ENDS for word in piece)
+        pieces = [piece for piece in pieces if _may_be_more(piece) and not {*_trimmed(piece)} <= ENDS]
+        rest = tuple(word for piece in pieces for word in piece)
         words = rest if found else tokens_of(self._text, list(self._shapes)).words
-        is_left = bool(words) and may_limit(words, self._passage.origin, is_first=self.is_first, is_rest=bool(found))
+        is_rest = bool(found) and not any(piece[:1] == ("and",) for piece in pieces)
+        is_left = bool(words) and may_limit(words, self._passage.origin, is_first=self.is_first, is_rest=is_rest)
+        is_left |= bool(found) and any(piece[:1] == ("and",) and {*piece} & _COMPARES for piece in pieces)
         return found, (self._mentioned() or frozenset(self._shapes)) if is_left else None
 
     def _makes_sense(self, text: str) -> bool:
@@ -384,7 +415,7 @@ class _Sentence:
             kinds = {self._shapes[name].kind for name in two.group(1, 3) if name in self._shapes}
             is_count = self._words[:2] == ("there", "be") and two[2] == "==" and two[3].isdecimal()
             return len(kinds - {"any", "mixed"}) < 2 and not is_count
-        return True
+        return not _WITH_ITSELF.search(text)
 
     def _read(self) -> tuple[list[str], list[Words]]:
         """Return the conditions, and the parts that were not read."""
@@ -398,15 +429,16 @@ class _Sentence:
             return [], whole
         if origin == "type" and (listed := [word for word in self._words if re.fullmatch(r"[LQ]\d+", word)]):
             return self._choices(listed), []
-        choices = re.search(r"(?:^|: )(L\d+)(?: ;|$)", " ".join(self._words)) if origin == "field" else None
-        if choices and self._shapes[self._names.subject].kind == "text":
-            return [f"{self._names.subject} in {self._tokens.values[choices[1]]}"], []  # "what to do: 'add' or 'cut'"
+        if origin == "field" and (listed_below := self._of_values()):
+            return listed_below, []
         if origin == "prose" and (is_done(self._words) or not self._speaks(self._words)):
             return self._of_clauses()
         starts = ("statement",) if origin in ("prose", "requires") else ("statement", "field")
         found, left = self._cover(self._words, starts, self._near(()) if {*self._words[:2]} & PRONOUNS else None)
         left = [part for part in left if not (_is_permission(part) or _MEANING.match(" ".join(part)))]
-        if any(set(part) & _ALTERS and not _is_kind(part) for part in left) and (found or self._speaks(self._words)):
+        if any(set(part) & _ALTERS and not (_is_kind(part) or _is_of_others(part)) for part in left) and (
+            found or self._speaks(self._words)
+        ):
             if sure := self._strictly(starts):
                 return sure
             is_but = any(set(part) & {"except", "unless"} for part in left)
@@ -454,7 +486,8 @@ class _Sentence:
             if is_done(clause) or not is_told:
                 nouns, is_left = self._of_nouns(clause, is_first=not before)
                 found += nouns
-                unread += [clause] if is_left or (is_told and is_strict(clause)) else []
+                is_more = clause[:1] == ("and",) and {*clause} & _COMPARES and has_value(clause, "V")
+                unread += [clause] if is_left or is_more or (is_told and is_strict(clause)) else []
             elif not is_result:
                 names = self._near(before) or self._names
                 texts, pieces = self._cover(clause, ("statement", "field") if names.subject else ("statement",), names)
@@ -566,6 +599,10 @@ class _Sentence:
         if "ones" in words or words[:1] == ("code",) or is_of_one:
             return None  # "northern ones positive": some of them; "`net` is positive": a part of it
         words, is_part = words[:-1] if words[-1:] == ("each",) else words, False
+        if names.subject and self._shapes[names.subject].kind == "number":
+            words = self._without_units(words, names.subject)
+            if not words:
+                return None
         if self._names.group[1:] and words[:1] in (("each",), ("all",), ("both",)) and words[1:2] != ("of",):
             words = words[1:]
         if names.subject:
@@ -602,7 +639,8 @@ class _Sentence:
 
     def _cover(self, words: Words, starts: Sequence[str], names: Names | None = None) -> tuple[list[str], list[Words]]:
         """Return the conditions of the longest parts that are read, and the pieces that are not."""
-        cuts = [-1, *(i for i, word in enumerate(words) if word in _CUTS or self._trails(i)), len(words)]
+        trails = {i for i in range(len(words)) if self._trails(words, i)}
+        cuts = [-1, *(i for i, word in enumerate(words) if word in _CUTS or i in trails), len(words)]
         found, left, at = list[str](), list[Words](), 0
         before: Words = ()
         while at < len(cuts) - 1:
@@ -611,6 +649,7 @@ class _Sentence:
                 goes_on = part[:1] and (part[0] in _GOES_ON or part[0] == "be") and before[:1] and before[0] in _EACH
                 is_aside = at and _is_aside(part, words[: cuts[at] + 1])
                 is_rest = bool(left and part) and words[cuts[at]] in (",", "and") and _is_of_list(part, left[-1])
+                is_rest &= not at or cuts[at - 1] not in trails
                 one_of = words[max(0, cuts[at] - 2) : cuts[at] + 1]
                 is_of_which = one_of[1:] == ("of", "which") and has_value(one_of[:1], "V")
                 is_second = at and words[cuts[at]] == "," and has_value(words[cuts[at] - 1 : cuts[at]], "V")
@@ -623,7 +662,7 @@ class _Sentence:
                 is_end = at and words[cuts[at]] == "and" and "between" in words[cuts[at] - 2 : cuts[at]]
                 is_none = (
                     is_cut or is_end or goes_on or is_aside or is_rest or is_of_which or is_open or is_list or is_case
-                )
+                ) or cuts[at] in trails
                 text = "" if not part else None if is_none else self._attempt(part, starts, near)
                 if text is not None:
                     found += [text] if text else []
@@ -633,6 +672,18 @@ class _Sentence:
                 left.append(words[max(0, cuts[at]) : cuts[at + 1]])
                 at += 1
         return found, left
+
+    def _of_values(self) -> list[str]:
+        """Return that a parameter is one of the values that end its text: "what to do: 'add' or 'cut'"."""
+        listed = re.search(r"(?:^|: )(L\d+)(?: ;|$)", " ".join(self._words))
+        if not listed or _ALSO.search(self._text):
+            return []
+        name, kind = self._names.subject, self._shapes[self._names.subject].kind
+        if kind == "text":
+            return [f"{name} in {self._tokens.values[listed[1]]}"]
+        are_types = {*ast.literal_eval(self._tokens.values[listed[1]])} & {*dir(builtins)}
+        is_below = kind in ("any", "mixed") and CHOICES.search(self._passage.text) and not are_types
+        return self._choices([listed[1]]) if is_below else []
 
     def _choices(self, listed: Sequence[str]) -> list[str]:
         """Return that a text is one of those in a type; values of other types may be named beside them."""
@@ -644,15 +695,17 @@ class _Sentence:
         is_text = all(isinstance(value, str) for value in values) and "TEXT" not in self._words
         return [f"not isinstance({self._names.subject}, str) or {text}"] if is_text else []
 
-    def _trails(self, at: int) -> bool:
+    def _trails(self, words: Words, at: int) -> bool:
         """Tell whether words go on with what something is for: "a positive number specifying ...", "... to use"."""
-        word, known = self._words[at], grammar()[0].words
+        word, known = words[at], grammar()[0].words
         if self._passage.origin != "field" or not at:
             return False
-        after = self._words[at + 1] if at + 1 < len(self._words) else ""
+        after = words[at + 1] if at + 1 < len(words) else ""
         is_strange = after.isalpha() and after.islower() and (after not in known or after == "use")
-        return (word in ("to", "for", "used", "as") and is_strange) or (
-            word.endswith("ing") and word[-5:] != "thing" and word not in known and self._words[at - 1][-1] not in "<>="
+        is_rate = word == "per" and self._shapes[self._names.subject].kind == "number"
+        return ((word in ("to", "for", "used", "as") or is_rate) and is_strange) or (
+            (word == "used" and after in ("for", "as", "to", "in", "by"))
+            or (word.endswith("ing") and word[-5:] != "thing" and word not in known and words[at - 1][-1] not in "<>=")
         )
 
     def _of_exception(self) -> tuple[list[str], frozenset[str] | None]:
@@ -736,7 +789,7 @@ def _is_aside(part: Words, before: Words) -> bool:
 def _is_of_list(part: Words, before: Words) -> bool:
     """Tell whether a part goes on with a list whose beginning is not read: "some digits, a point and two digits"."""
     is_of_characters = {*part} & _CHARACTERS and ({*before} & _CHARACTERS or has_value(before, "Q") or "then" in part)
-    return part[-1:] == ("only",) or bool(is_of_characters)
+    return part[:1] != ("consist",) and (part[-1:] == ("only",) or bool(is_of_characters))
 
 
 def _is_of_more(clause: Words, before: Words) -> bool:
@@ -763,6 +816,17 @@ def _is_permission(part: Words) -> bool:
     """Tell whether words say what may be and need not: "a number may occur more than once"."""
     part = tuple(_NEED_NOT.sub("may", " ".join(part)).split())
     return bool({*part} & _PERMITS) and not {*part} & _DENIES
+
+
+def _may_be_more(part: Words) -> bool:
+    """Tell whether words that were left may be one more condition: "..., and below the last limit"."""
+    return limits(part) or (part[:1] == ("and",) and bool({*part} & _MEASURES))
+
+
+def _is_of_others(part: Words) -> bool:
+    """Tell whether words say what something else is not: "and no word is longer than that"."""
+    part = _trimmed(part)
+    return part[:1] == ("no",) and bool(subject_of(part)) and not {*part} & {"if", "when", "unless", "except", "or"}
 
 
 def _is_kind(part: Words) -> bool:

@@ -32,7 +32,7 @@ _TITLED: Final = [each.title for each in google.DEFAULT_SECTIONS]
 _KNOWN: Final = {*_REQUIRES, *_TITLED, "Return", "Raise", "See Also", "References"}
 """Titles of sections that are no prose; what stands under another, such as "Constraints", is."""
 _BULLET = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+", re.MULTILINE)
-_CHOICES = re.compile(
+CHOICES = re.compile(
     r":[ \t]*\n\s*\n?((?:[ \t]*(?:[-*•+]|\d+[.)])[ \t]+(?:.+(?:\n(?![ \t]*(?:[-*•+]|\d+[.)])[ \t]).+)*)\n*)+)"
 )
 """A colon, and what is listed below it."""
@@ -72,7 +72,7 @@ class Passage:
         """Its sentences, each in one line."""
         if self.origin in ("type",):
             return [self.text.strip()]
-        text = _CHOICES.sub(_listed_choices, self.text)
+        text = CHOICES.sub(_listed_choices, self.text)
         parts = [re.sub(r"\s+", " ", _BULLET.sub("", part)).strip() for part in _END.split(text)]
         return [part for part in parts if re.search(r"\w", part)]
 

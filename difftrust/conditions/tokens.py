@@ -207,7 +207,9 @@ def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[s
             is_sign = (
                 len(text) < 4
                 and not re.search(r"\w", text)
-                and re.fullmatch(r"contain|without|V\d+", (before or [""])[-1])
+                and re.search(
+                    r"(?:^| )(?:contain|without|one-of|V\d+|Q\d+ (?:,|or|and|, or|, and))$", " ".join(before[-3:])
+                )
             )
             token = ("Q", repr(text)) if token == ("word", "code") and is_sign else token
             is_quoted = before[-1:] in (["match"], ["regex"]) or (

@@ -26,7 +26,33 @@ NIGHTS = "list([x.nights for x in xs])"
 TWO_DOTS = "all((any((c != '.' for c in s[i:i + 2])) for i in range(len(s) - 2 + 1)))"
 RISING = "all((a < b for a, b in zip(xs, xs[1:])))"
 NO_HYPHENS = "all((c != '-' for c in s[:1])) and all((c != '-' for c in s[-1:]))"
+SKIP = "not isinstance(mode, str) or mode in ('skip', 'raise')"
 READ = [
+    (
+        "s: str",
+        "Args:\n    s: Value. It must not contain semicolons or commas.",
+        "all((c != ';' and c != ',' for c in s))",
+    ),
+    ("s: str", "Args:\n    s: One of ``$``, ``€`` and ``£``.", "s in ('$', '€', '£')"),
+    ("s: str", "Args:\n    s: Must be ``'cpu'`` if passed.", "s == 'cpu'"),
+    ("s: str", "Args:\n    s: Single character used for padding.", "len(s) == 1"),
+    ("n: int", "Args:\n    n: Pieces ordered but not yet received, not negative.", "n >= 0"),
+    ("n: int", "Args:\n    n: A positive number of residues per line.", "n > 0"),
+    ("ohms: int", "Args:\n    ohms: Resistance, from 10 ohms to 99 ohms.", "10 <= ohms <= 99"),
+    ("n: int", "Args:\n    n: Reading, an unsigned 16-bit number.", "0 <= n <= 2 ** 16 - 1"),
+    ("n: int", "Args:\n    n: Empty files are skipped, so this is positive.", "n > 0"),
+    ("first: int, n: int", "Args:\n    n: Last day, the same as ``first`` or later.", "n >= first"),
+    (
+        "xs: list[float]",
+        "Args:\n    xs: Positive weights in kilograms, at least two.",
+        "all((x > 0 for x in xs)) and len(xs) >= 2",
+    ),
+    ("xs: list[str]", "Args:\n    xs: No seat is booked twice.", "all((a not in xs[:i] for i, a in enumerate(xs)))"),
+    ("xs: list, ys: list, zs: list", "The three lists have the same length.", "len(xs) == len(ys) == len(zs)"),
+    ("mode", "Args:\n    mode: The case:\n\n        * `skip`: not.\n        * `raise`: an error.", SKIP),
+    ("names", "Args:\n    names: One or more column names.", "not isinstance(names, list | tuple) or len(names) >= 1"),
+    ("at: datetime", "Args:\n    at: A timezone-aware datetime.", "at.tzinfo is not None"),
+    ("at: datetime", "Args:\n    at: Point in time, without time zone.", "at.tzinfo is None"),
     ("n: int", "n must be a power of 3.", "n in [3 ** power for power in range(60)]"),
     ("xs: list[float]", "The xs must sum to exactly 5.", "math.isclose(sum(xs), 5)"),
     ("s: str", "s must not start or end with a hyphen.", NO_HYPHENS),
@@ -458,6 +484,36 @@ def test_a_sentence_that_is_not_understood_is_kept(signature: str, docstring: st
     assert [each.names for each in found.unread] == ([names] if docstring not in UNNOTICED else [])
 
 
+@pytest.mark.parametrize(
+    ("signature", "docstring", "read"),
+    [
+        ("age: int", "Args:\n    age: Age in years, not negative, and below the last limit.", "age >= 0"),
+        ("a: date, b: date", "b must be later than a, and a stay lasts 30 nights at most.", "b > a"),
+        ("n: int", "Args:\n    n: Positive, and no word is longer than that.", "n > 0"),
+    ],
+)
+def test_what_follows_a_condition_that_is_read_is_kept(signature: str, docstring: str, read: str) -> None:
+    found = reading(signature, docstring)
+    assert [each.text for each in found.predicates] == [read]
+    assert len(found.unread) == 1
+
+
+@pytest.mark.parametrize(
+    ("signature", "said"),
+    [
+        ("ohms: int", "Resistance, from 10 ohms to 99 gigaohms."),
+        ("weight: int", "Weight, at least 5 g and at most 2 kg."),
+        ("text: str", "Set to None to turn off special escaping of quotes."),
+        ("mode", "You can also give:\n\n        * 'skip'\n        * 'raise'\n"),
+        ("mode", "Give a:\n\n        * `str`: one.\n        * `list`: many.\n"),
+        ("xs: list[tuple[int, int]]", "Pairs of net amount and rate (net, rate)."),
+        ("n: int", "It would be odd to ask for more than there were, so this stays within the list."),
+    ],
+)
+def test_what_only_looks_like_a_condition_is_none(signature: str, said: str) -> None:
+    assert not reading(signature, f"Do it.\n\nArgs:\n    {signature.partition(':')[0]}: {said}\n").predicates
+
+
 @pytest.mark.parametrize(("beside", "read"), [("left", ["side in ('left', 'right')"]), ("middle", [])])
 def test_choices_are_complete_unless_a_sentence_that_is_not_read_names_another(beside: str, read: list[str]) -> None:
     of_it = f"It must be as in f (``side='right'``) and g (``side='{beside}'``)."
@@ -512,6 +568,10 @@ def test_what_raises_is_told_from_what_is_outside() -> None:
 
 
 ORDERS = {
+    "Sort.\n\nReturns:\n    The words. No order is guaranteed.": True,
+    "Sort.\n\nReturns:\n    The words. Callers must not rely on the order.": True,
+    "Sort.\n\nReturns:\n    The words. Order is not important.": True,
+    "Sort. The result is unordered.": True,
     "Return the unique items in any order.": True,
     "Return pairs; the order of the result does not matter.": True,
     "Start and end may be given in any order.": False,
