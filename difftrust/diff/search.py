@@ -391,8 +391,9 @@ def _has_kind(row: Iterable[Outcome], *kinds: Kind) -> bool:
 
 
 def _says_nothing(row: Row) -> bool:
-    """Tell whether both versions run out of time, or the arguments could not be made."""
-    return all(kind in _HANGS for kind, _ in row) or any(map(is_not_built, row))
+    """Tell whether both versions run out of time, or the arguments could not be made though their classes are there."""
+    is_unnamed = any(is_not_built(outcome) and outcome[1].endswith("NameError") for outcome in row)
+    return all(kind in _HANGS for kind, _ in row) or (any(map(is_not_built, row)) and not is_unnamed)
 
 
 def _shape(text: str) -> str:

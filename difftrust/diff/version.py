@@ -9,12 +9,13 @@ from importlib import resources
 from pathlib import Path
 
 from difftrust.check.call_runner import installed
-from difftrust.source.closure import LIBRARIES, Extent, Module, Modules
+from difftrust.source.closure import LIBRARIES, Extent, Module, Modules, evaluated
 from difftrust.source.operators import operators_in
-from difftrust.source.scopes import names_of
+from difftrust.source.scopes import bound_by, names_of
 from difftrust.source.target import MAKERS, Target, find_target, python_files, root_of, without_texts
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust.types.own import Function, classes_in, parameters_in
+from difftrust_core.languages.python.syntax import own_statements
 
 CALL = "difftrust_call"
 """The entry point of a bundle."""
@@ -234,11 +235,14 @@ class _Imports(ast.NodeTransformer):
 
 
 def _classes(modules: Modules) -> list[tuple[str, str]]:
-    """Return the classes of other modules that the own module does not name, for inputs are made of them too."""
-    bound = set(modules.own.binders) - modules.own.for_types_alone
+    """Return the classes of other modules that the own program neither binds nor reads, for inputs are made of them."""
+    own = modules.own
+    bound = {name for s in own.statements for name in bound_by(_absolute(s, own, modules))} - own.for_types_alone
+    read = {node.id for s in own.statements for node in evaluated(s) if isinstance(node, ast.Name)}
     found: dict[str, str] = {}
     for module in modules.others:
-        for statement in module.statements:
-            if isinstance(statement, ast.ClassDef) and statement.name not in bound:
-                found.setdefault(statement.name, module.name)
-    return [(module, name) for name, module in found.items()]
+        for statement in own_statements(module.statements):
+            match statement:
+                case ast.ClassDef(name=name) | ast.Assign(targets=[ast.Name(id=name)], value=ast.Call()):
+                    found.setdefault(name, module.name)
+    return [(module, name) for name, module in found.items() if name not in bound | read]

@@ -499,6 +499,45 @@ def test_a_class_that_is_imported_for_its_annotation_alone_is_known_unless_the_c
     assert compare_packages(tmp_path, "m.py::adult", old, needing, n=600).verdict != "unchanged"
 
 
+MODELS = """
+import enum
+from dataclasses import dataclass
+Kind = enum.Enum("Kind", "FEW MANY")
+if True:
+    @dataclass
+    class Box:
+        width: int
+@dataclass
+class Money:
+    cents: int
+@dataclass
+class Item:
+    kind: Kind
+    box: Box
+    price: Money
+"""
+
+
+@pytest.mark.parametrize("imported", ["Item", "Box, Item, Kind, Money"])
+def test_inputs_are_made_of_classes_that_the_function_does_not_name(imported: str, tmp_path: Path) -> None:
+    old = f"from .models import {imported}\n\n\ndef f(item: Item | None, n: int):\n"
+    old += "    return item.price.cents * n if item else 0\n"
+    new = old.replace("* n", "* (n - 1)")
+    report = compare_packages(tmp_path, "m.py::f", *({"models": MODELS, "m": m} for m in (old, new)))
+    assert report.verdict == "changed"
+    assert report.changes[0].call == "f(Item(Kind.FEW, Box(0), Money(1)), 0)"
+
+
+@pytest.mark.parametrize("kind", ["Item", "Item | None"])
+def test_a_class_that_the_code_reads_and_no_longer_imports_is_not_there(kind: str, tmp_path: Path) -> None:
+    models = MODELS.replace("    kind: Kind\n    box: Box\n", "")
+    old = f"from .models import Item, Money\n\n\ndef f(item: {kind}, n: int):\n"
+    old += "    return Money(item.price.cents).cents if item else n\n"
+    new = old.replace(", Money", "")
+    report = compare_packages(tmp_path, "m.py::f", *({"models": models, "m": m} for m in (old, new)), n=1000)
+    assert report.verdict == "undecided"
+
+
 def test_a_guess_in_place_of_an_annotation_that_is_not_understood_is_told(tmp_path: Path) -> None:
     code = "from zz import Widget\n\n\ndef f(s: Widget, n: int):\n    return s + n\n"
     notes = compare(tmp_path, code, code.replace("s + n", "s + n + 1")).notes
