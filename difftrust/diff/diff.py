@@ -1,6 +1,7 @@
 """Compare two versions of a function on inputs made for both, and say whether its behaviour changed."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from difftrust_core.base.task import Task
 from difftrust_core.datasets.entries import signature_of
 
 __all__ = ["DiffOptions", "DiffReport", "Version", "diff", "load_version"]
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _MAX_WHOLE = 100_000
 """Characters of both programs up to which all statements of their modules are tried where those chosen do not load."""
 
@@ -58,6 +60,7 @@ def _pair(old: Version, new: Version, options: DiffOptions, *, extent: Extent) -
         extent=extent,
         awaitable=awaitable,
         sets=old.sets | new.sets,
+        also=_NAME.findall(" ".join((*options.examples, *options.expect))),
     )
     bundles = (bundle(old), bundle(new))
     targets = (target_of(old, bundles[0]), target_of(new, bundles[1]))
@@ -172,6 +175,11 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
     if not found.ran:
         yield "no known input is accepted by the function", give_calls
         return
+    for text in found.not_read:
+        yield (
+            f"the arguments of {text} are not known here, so it was not run",
+            "write them out, of literals and classes",
+        )
     if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes:
         yield f"only {found.ran} known inputs are accepted by the function", give_calls
     if found.compared and not found.returned and not found.opaque:

@@ -13,6 +13,7 @@ from difftrust.search.drawing import sample_seeds
 from difftrust.source.doctests import examples_in
 from difftrust.source.function import Loading, or_none, widened
 from difftrust.source.literal_calls import mine_calls
+from difftrust.source.scopes import IMPORTS, bound_by
 from difftrust.source.target import DEFINED, Target
 from difftrust.source.usage import alternatives, named_type, usage_types
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter, arguments_of
@@ -138,21 +139,32 @@ def target_of(version: Version, bundle: Bundle) -> Target:
     ``__init__`` has none.
     """
     target = version.target
-    others = [s for s in bundle.definitions if s not in bundle.own and not isinstance(s, ast.Import | ast.ImportFrom)]
-    body = [_with_types(statement) for statement in (*others, *target.module.body)]
+    others = {name: [s for s in body if not isinstance(s, IMPORTS)] for name, body in bundle.modules.items() if name}
+    own = {
+        name for statement in target.module.body if not isinstance(statement, IMPORTS) for name in bound_by(statement)
+    }
+    files = {
+        bound: version.root.joinpath(*name.split(".")).with_suffix(".py")
+        for name, body in others.items()
+        for statement in body
+        if not isinstance(statement, Function)
+        for bound in bound_by(statement) - own
+    }
+    body = [_with_types(s) for s in (*(s for statements in others.values() for s in statements), *target.module.body)]
     module = ast.Module(body=body, type_ignores=[])
+    target = replace(target, module=module, others=files)
     owner = target.owner
     if owner is None:
-        return replace(target, module=module)
+        return target
     if not version.makes:
         owner = next((s for s in reversed(body) if isinstance(s, ast.ClassDef) and s.name == owner.name), owner)
-        return replace(target, module=module, owner=owner)
+        return replace(target, owner=owner)
     made = copy.copy(target.function)
     made.name, made.args = owner.name, copy.copy(made.args)
     first = "posonlyargs" if made.args.posonlyargs else "args"
     setattr(made.args, first, getattr(made.args, first)[1:])
     made.decorator_list = []
-    return replace(target, module=module, owner=None, function=made)
+    return replace(target, owner=None, function=made)
 
 
 def _with_types(statement: ast.stmt) -> ast.stmt:

@@ -92,6 +92,8 @@ class Found:
     """Inputs on which a version gave no answer; of many others, without those on which both run out of time, and those
     that could not be made."""
     load_errors: tuple[str, ...] = ()
+    not_read: tuple[str, ...] = ()
+    """Examples of the user whose arguments are not known here."""
     notes: list[str] = field(default_factory=list)
     unreached: tuple[str, ...] = ()
     """Lines that differ and that no input reaches, in either version."""
@@ -167,6 +169,14 @@ class Search:
         """Search; stop once calls that both versions take show a change."""
         found = self.found
         found.failed = self.expectations.failed()
+        known = Loading(self.pair.targets[1], (), parameters_of(self.pair.targets[1]))
+        found.not_read = tuple(text for text in self.options.examples if not known.reads(text))
+        found.notes += [
+            f"the arguments of {text} are not known here, so a difference there is not expected; "
+            "write them out, of literals and classes"
+            for text in self.options.expect
+            if not known.reads(text)
+        ]
         for signature in signatures(*self.pair.targets):
             self._search(signature)
             if found.load_errors or any(not change.expected for change in found.changes):

@@ -118,22 +118,31 @@ class Bundle:
 
 
 def bundle_of(
-    version: Version, *, allowed: Sequence[str], name: str, extent: Extent, awaitable: bool, sets: Collection[str]
+    version: Version,
+    *,
+    allowed: Sequence[str],
+    name: str,
+    extent: Extent,
+    awaitable: bool,
+    sets: Collection[str],
+    also: Collection[str],
 ) -> Bundle:
     """Return the program of a version; nothing of it is imported or executed.
 
     ``allowed``: packages that it may import beside those that are installed and named by its files. ``name``: under
     which its module is known to itself. ``extent``: what of its modules is kept. ``awaitable``: whether a result has to
     be awaited counts. ``sets``: attributes of the object that count as they are after a call, changed by it or not.
+    ``also``: names that its program has too, if its module binds them, also dotted ones.
     """
     target = version.target
     wanted = target.owner.name if target.owner else target.function.name
     modules = Modules(target.path, version.module_name, version.root, target.module, extent=extent)
+    given = [dotted for dotted in dict.fromkeys(also) if dotted.partition(".")[0] in modules.own.binders]
     for asked in (target.function.name, *operators_in(*target.body)):
         modules.ask(asked)
     types = ArgumentTypes([*parameters_in(target.function.args)], Annotations(target.module)).types
     modules.want(
-        wanted, *names_of(target.function.args), *classes_in(types)
+        wanted, *names_of(target.function.args), *classes_in(types), *given
     )  # annotations too, which no call evaluates
     packages = [package for package in modules.external if package != "."]
     there = tuple(package for package in packages if package in (*LIBRARIES, *allowed) or installed(package))

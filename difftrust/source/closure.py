@@ -371,8 +371,11 @@ class Modules:
         return [method for each in self._methods.values() for _, method in each]
 
     def want(self, *names: str) -> "Modules":
-        """Keep what binds names of the own module, and all that this rests on."""
-        self._waiting += [(self.own, name) for name in names]
+        """Keep what binds names of the own module, ``models.Line`` as well, and all that this rests on."""
+        for dotted in names:
+            name = dotted.partition(".")[0]
+            self.own.chains.setdefault(name, set()).update({dotted} - {name})
+            self._waiting.append((self.own, name))
         if self.whole:
             self._keep(self.own, self.own.body)
         self._follow_all()

@@ -179,6 +179,10 @@ class Loading:
         """Return the examples that the user gives in a text. Raises WrongUsage."""
         return example_of(text, self.target, bound_names(self.target.module) | _BUILTINS)
 
+    def reads(self, text: str) -> bool:
+        """Tell whether the arguments of an example that the user gives are known here. Raises WrongUsage."""
+        return any(True for example in self.read_example(text) for _ in self.calls_in(example))
+
     def calls_in(self, example: Example) -> Iterator[str]:
         """Iterate over the argument tuples of an example's calls."""
         return self.caller.seeds(tree_of(example.source).body)

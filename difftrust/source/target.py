@@ -5,9 +5,9 @@ import copy
 import itertools
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from difftrust.types.own import Function, Parameter, decorators_of, parameters_in
@@ -41,6 +41,8 @@ class Target:
     function: Function
     owner: ast.ClassDef | None = None
     """The class of a method."""
+    others: Mapping[str, Path] = field(default_factory=dict)
+    """Classes and constants that ``module`` has of other files of the package, each with its file."""
 
     @property
     def entry_point(self) -> str:

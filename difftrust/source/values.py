@@ -226,6 +226,7 @@ def _imports(node: ast.AST, target: Target, bound: set[str]) -> Iterator[tuple[s
         for alias in node.names:
             own = is_own_module(target.path, alias.name, 0)
             yield alias.asname or alias.name, _OWN[:-1] if own else alias.name
+            yield from _in_module(alias.asname or alias.name, target, alias.name, 0)
     elif isinstance(node, ast.ImportFrom):
         module = node.module or ""
         own = is_own_module(target.path, module, node.level)
@@ -234,11 +235,22 @@ def _imports(node: ast.AST, target: Target, bound: set[str]) -> Iterator[tuple[s
                 yield from ((name, _OWN + name) for name in sorted(bound) if own)
                 continue
             path = f"{module}.{alias.name}"
-            if own or (_is_package(target.path, module, node.level) and alias.name in bound):
+            file = target.others.get(alias.name)
+            own_name = own or (_is_package(target.path, module, node.level) and alias.name in bound)
+            if own_name or (file is not None and is_own_module(file, module, node.level)):
                 path = _OWN + alias.name
             elif is_own_module(target.path, path.lstrip("."), node.level):
                 path = _OWN[:-1]
+            yield from _in_module(alias.asname or alias.name, target, path.lstrip("."), node.level)
             yield alias.asname or alias.name, path
+
+
+def _in_module(prefix: str, target: Target, module: str, level: int) -> Iterator[tuple[str, str]]:
+    """Iterate over (name, path) of what the checked module has of another one, which is known as ``prefix``."""
+    last = module.rpartition(".")[2]
+    for name, file in target.others.items():
+        if last == file.stem and is_own_module(file, module, level):
+            yield f"{prefix}.{name}", _OWN + name
 
 
 def is_own_module(path: Path, module: str, level: int) -> bool:

@@ -528,6 +528,38 @@ def test_inputs_are_made_of_classes_that_the_function_does_not_name(imported: st
     assert report.changes[0].call == "f(Item(Kind.FEW, Box(0), Money(1)), 0)"
 
 
+@pytest.mark.parametrize(
+    ("imported", "kind"),
+    [
+        ("from .models import Kind", "Kind"),
+        ("from .models import Kind as K", "K"),
+        ("from . import models", "models.Kind"),
+        ("import shop.models as m", "m.Kind"),
+        ("import shop.models", "shop.models.Kind"),
+    ],
+)
+def test_pins_examples_and_tests_may_give_classes_of_other_modules(imported: str, kind: str, tmp_path: Path) -> None:
+    old = f"{imported}\n\n\ndef f(kind):\n    return 1\n"
+    packages = [{"models": MODELS, "m": m} for m in (old, old.replace("1", f"1 + (kind is {kind}.MANY)"))]
+    report = compare_packages(tmp_path, "m.py::f", packages[0], packages[1], expect=(f"f({kind}.MANY) == 2",))
+    assert (report.verdict, [c.call for c in report.changes]) == ("unchanged", ["f(Kind.MANY)"])
+    report = compare_packages(tmp_path, "m.py::f", packages[0], packages[1], examples=(f"f({kind}.MANY)",))
+    assert (report.verdict, [c.call for c in report.changes]) == ("changed", ["f(Kind.MANY)"])
+    packages[0]["m"] = packages[1]["m"].replace("MANY)", "MANY) * 0")
+    packages = [{**files, "test_m": f"from .m import f\n{imported}\nf({kind}.MANY)\n"} for files in packages]
+    report = compare_packages(tmp_path, "m.py::f", packages[0], packages[1])
+    assert (report.verdict, [c.call for c in report.changes]) == ("changed", ["f(Kind.MANY)"])
+
+
+def test_an_example_that_is_not_read_decides_nothing(tmp_path: Path) -> None:
+    old, new = "def f(n):\n    return n\n", "def f(n):\n    return n if n != 7 ** 77 else 0\n"
+    report = compare(tmp_path, old, new, examples=("f(pow(7, 77))",))
+    assert report.verdict == "undecided"
+    assert report.undecided[0].why == "the arguments of f(pow(7, 77)) are not known here, so it was not run"
+    notes = compare(tmp_path, old, new, expect=("f(pow(7, 77)) == 0",)).notes
+    assert notes[0].startswith("the arguments of f(pow(7, 77)) == 0 are not known here")
+
+
 @pytest.mark.parametrize("kind", ["Item", "Item | None"])
 def test_a_class_that_the_code_reads_and_no_longer_imports_is_not_there(kind: str, tmp_path: Path) -> None:
     models = MODELS.replace("    kind: Kind\n    box: Box\n", "")
