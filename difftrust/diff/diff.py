@@ -187,6 +187,11 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
             f"both versions raise the same on all {found.compared} inputs",
             "give a call on which they return with --example",
         )
+    elif found.returned < _FEW < found.compared and not found.opaque:
+        yield (
+            f"both versions raise on all but {found.returned} of {found.compared} inputs",
+            "give calls on which they return with --example",
+        )
     if found.left_out:
         yield (
             f"on {found.left_out} inputs a version looks up a name of its package that was not taken for part of it",

@@ -11,7 +11,7 @@ from typing import Literal
 
 from difftrust.source.operators import OPERATORS
 from difftrust.source.registries import added_to, bases_of, filled_by, hooks_in, is_open, starts_in
-from difftrust.source.scopes import ASSIGNED, IMPORTS, bound_by, free_names, names_of, root_of
+from difftrust.source.scopes import ASSIGNED, IMPORTS, MAX_TEXT, bound_by, expression_in, free_names, names_of, root_of
 from difftrust.source.target import DEFINED, Target, nodes_of_scope, parse_file
 from difftrust.types.own import Function, parameters_in
 from difftrust_core.exceptions import BadStub
@@ -240,8 +240,12 @@ class Module(Definitions):
     def chains(self) -> dict[str, set[str]]:
         """For each name the dotted texts that it is read by, as a whole: ``utils`` -> ``utils.text.strip``."""
         found: dict[str, set[str]] = {}
-        inner = {node.value for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)}
-        for node in ast.walk(self.tree):
+        nodes = [*ast.walk(self.tree)]
+        texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        spelled = (expression_in(text) for text in texts if "." in text and len(text) < MAX_TEXT)  # annotations
+        nodes += [node for tree in spelled if tree is not None for node in ast.walk(tree)]
+        inner = {node.value for node in nodes if isinstance(node, ast.Attribute)}
+        for node in nodes:
             match node:
                 case ast.Attribute() | ast.Name(ctx=ast.Load()) if node not in inner and (dotted := dotted_name(node)):
                     found.setdefault(dotted.partition(".")[0], set()).add(dotted)

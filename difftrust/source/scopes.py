@@ -9,7 +9,7 @@ from difftrust_core.languages.python.syntax import parsed
 
 IMPORTS = ast.Import | ast.ImportFrom
 ASSIGNED = ast.Assign | ast.AnnAssign | ast.AugAssign
-_MAX_TEXT = 200
+MAX_TEXT = 200
 """Characters of a text that may be an annotation."""
 
 
@@ -30,7 +30,7 @@ def names_of(*nodes: ast.AST | None) -> set[str]:
     for part in (part for node in nodes if node is not None for part in ast.walk(node)):
         if isinstance(part, ast.Name):
             found.add(part.id)
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < _MAX_TEXT:
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < MAX_TEXT:
             spelled = expression_in(part.value)
             found |= {n.id for n in ast.walk(spelled) if isinstance(n, ast.Name)} if spelled is not None else set()
     return found

@@ -65,6 +65,9 @@ class Scope:
         self._classes = {s.name for s in target.module.body if isinstance(s, ast.ClassDef)}
         self._functions = {s.name: s for s in target.module.body if isinstance(s, ast.FunctionDef)}
         self._assigned = constants_of(target.module)
+        known = {_OWN + name: name for name in target.others}
+        self.spelled = {name: known[path] for name, path in self._paths.items() if path in known}
+        """How the file names what lies in others, ``models.Line`` say, each with the name that it has there."""
 
     def resolve(self, dotted: str) -> str:
         """Return ``dotted`` as inputs write it: without its module where it is the checked one, "" if unknown."""

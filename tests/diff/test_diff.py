@@ -103,9 +103,14 @@ CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}
         ),
         (CLOCK.format(""), CLOCK.format(" + 0"), "differs from itself"),
         ("def f(x):\n    return x + 1\n", "def f(x):\n    return x() + 1\n", "the new version raises on all inputs"),
+        (
+            "def f(x: int):\n    return {3: 1}[x]\n",
+            "def f(x: int):\n    return {3: 2 - 1}[x]\n",
+            "raise on all but 1 of",
+        ),
         (SLICE.format("n"), SLICE.format("n + 1"), "both versions give what cannot be compared: slice"),
     ],
-    ids=["never returns", "does not load", "chance", "one never returns", "no plain value"],
+    ids=["never returns", "does not load", "chance", "one never returns", "hardly returns", "no plain value"],
 )
 def test_what_decides_nothing_is_undecided(old: str, new: str, why: str, tmp_path: Path) -> None:
     report = compare(tmp_path, old, new)
@@ -549,6 +554,30 @@ def test_pins_examples_and_tests_may_give_classes_of_other_modules(imported: str
     packages = [{**files, "test_m": f"from .m import f\n{imported}\nf({kind}.MANY)\n"} for files in packages]
     report = compare_packages(tmp_path, "m.py::f", packages[0], packages[1])
     assert (report.verdict, [c.call for c in report.changes]) == ("changed", ["f(Kind.MANY)"])
+
+
+@pytest.mark.parametrize(
+    ("imported", "annotation"),
+    [
+        ("from . import models", "list[models.Item]"),
+        ("from . import models", "'list[models.Item]'"),
+        ("import shop.models", "list[shop.models.Item] | None"),
+        ("from .models import Item as I", "list[I]"),
+        ("from . import models\nItems = list[models.Item]", "Items"),
+        ("from . import models\nclass Mine(models.Item):\n    pass", "list[Mine]"),
+        ("from .models import Item as I\nclass Mine(I):\n    pass", "list[Mine]"),
+        ("from . import orders", "list[orders.Order]"),
+    ],
+)
+def test_an_annotation_may_qualify_a_class_or_rename_it(imported: str, annotation: str, tmp_path: Path) -> None:
+    orders = "from . import models\nclass Order:\n    def __init__(self, item: models.Item):\n"
+    files = {"models": MODELS, "orders": f"{orders}        self.box, self.price = item.box, item.price\n"}
+    old = f"{imported}\n\n\ndef f(items: {annotation}):\n"
+    old += "    return sum(item.price.cents for item in items or () if item.box.width == 3)\n"
+    new = old.replace("== 3", ">= 3")
+    report = compare_packages(tmp_path, "m.py::f", *({**files, "m": m} for m in (old, new)), n=300)
+    assert report.verdict == "changed", report.statement
+    assert not [note for note in report.notes if "not understood" in note]
 
 
 def test_an_example_that_is_not_read_decides_nothing(tmp_path: Path) -> None:
