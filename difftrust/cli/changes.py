@@ -66,7 +66,8 @@ def _is_revision(word: str) -> bool:
 def diff_changes(between: Between, options: DiffOptions, *, style: str, again: bool = False) -> int:
     """Compare every function that changed, print one summary in the format ``style`` and return the exit status.
 
-    A function that was added or removed is named, not compared. What was compared is kept until a Python file of
+    A function that was added or removed is named, not compared, and so are values that changed and that no compared
+    function of their file uses. What was compared is kept until a Python file of
     either side changes; ``again``: it is compared anew.
     """
     if options.assume:
@@ -82,6 +83,10 @@ def diff_changes(between: Between, options: DiffOptions, *, style: str, again: b
             say(f"{several.n_kept} of {len(found)} were compared before; --again compares all")
         if not found:
             say(f"no function changed between {between.old} and {between.new or 'the working tree'}")
+        if changes.unused:
+            sides = [side for side in (between.old, between.new) if side is not None]
+            calls = " ".join(f"{side}:module.py::function" for side in sides)
+            say(f"compare what uses these values: difftrust diff {calls}")
         echo(render(found, style))
     return exit_status_of(found)
 
@@ -91,6 +96,13 @@ def _say_left_out(changes: Changes, between: Between) -> None:
         Skipped(where=f"{change.path}::{change.entry_point}", why=f"{change.kind} since {between.old}")
         for change in changes.functions
         if change.kind != "changed"
+    ]
+    named += [
+        Skipped(
+            where=f"{path} ({', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''})",
+            why=f"changed since {between.old} and used by no function of the file that is compared",
+        )
+        for path, names in changes.unused.items()
     ]
     say_skipped(named)
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from difftrust.source.closure import Definitions
 from difftrust.source.revisions import MAX_FILE, Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
-from difftrust.source.scopes import IMPORTS, free_names
+from difftrust.source.scopes import IMPORTS, bound_by, free_names
 from difftrust.source.target import (
     DEFINED,
     Target,
@@ -48,6 +48,8 @@ class Changes:
     functions: tuple[ChangedFunction, ...]
     unreadable: tuple[str, ...]
     """Files, from the top, that changed and that Python cannot parse, or that are nested too deeply, on either side."""
+    unused: Mapping[str, tuple[str, ...]]
+    """Files, from the top, of which values or classes changed that none of these functions uses, and their names."""
     state: str
     """A digest of all Python files of both sides, tests included."""
 
@@ -71,15 +73,22 @@ def changed_functions(old: str, new: str | None, paths: Sequence[str] = (), *, f
     one, other = before.files(names), after.files(names)
     moved = _moved(one, other)
     found: list[ChangedFunction] = []
+    unused: dict[str, tuple[str, ...]] = {}
     unreadable = [name for name in names for side in (one, other) if name in side and side[name].tree is None]
     for path in sorted({*one, *other} - set(moved.values())):
         was = moved.get(path, path)
         try:
-            found += [*_compared(path, was, one.get(was), other.get(path))]
+            new_ones = [*_compared(path, was, one.get(was), other.get(path))]
+            found += new_ones
+            if was in one and path in other and (left := _unused(one[was], other[path], new_ones)):
+                unused[path] = left
         except RecursionError:
             unreadable.append(path)
     return Changes(
-        functions=tuple(found), unreadable=tuple(sorted(set(unreadable))), state=f"{before.state}-{after.state}"
+        functions=tuple(found),
+        unreadable=tuple(sorted(set(unreadable))),
+        unused=unused,
+        state=f"{before.state}-{after.state}",
     )
 
 
@@ -151,6 +160,11 @@ class _File:
             self.targets |= nested_targets(path, self.tree)
         self._dump = functools.cache(lambda part: ast.dump(without_texts(part)))
 
+    def values(self) -> dict[str, ast.stmt]:
+        """Return the statements of the top level that are neither functions nor imports, by what tells them apart."""
+        body = without_docstring(self.tree.body) if self.tree else []
+        return {self._dump(s): s for s in body if not isinstance(s, Function | IMPORTS)}
+
     def digest(self, entry_point: str) -> tuple[frozenset[str], tuple[str, ...]]:
         """Return what tells the function, with all that it uses of the file, from another.
 
@@ -219,3 +233,17 @@ def _compared(path: str, was: str, one: _File | None, other: _File | None) -> It
             yield ChangedFunction(path=was, entry_point=name, kind="removed", old_path=was)
         elif one and other and one.digest(name) != other.digest(name):
             yield ChangedFunction(path=path, entry_point=name, kind="changed", old_path=was)
+
+
+def _unused(one: _File, other: _File, changed: Sequence[ChangedFunction]) -> tuple[str, ...]:
+    """Return the names of values and classes that differ and that no function which changed uses or is in."""
+    if one.tree is None or other.tree is None:
+        return ()
+    names = [change.entry_point for change in changed]
+    owners = {name.partition(".")[0] for name in names}
+    used = {part for file in (one, other) for name in names if name in file.targets for part in file.digest(name)[0]}
+    before, after = one.values(), other.values()
+    left = [(after | before)[key] for key in (after | before) if (key in before) != (key in after) and key not in used]
+    left = [s for s in left if not (isinstance(s, ast.ClassDef) and s.name in owners)]
+    said = (sorted(bound_by(s, changed=True)) or ast.unparse(s).splitlines()[:1] for s in left)
+    return tuple(dict.fromkeys(name for each in said for name in each))

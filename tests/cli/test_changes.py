@@ -124,6 +124,14 @@ def test_every_function_that_changed_is_compared(there: Path, capsys: Capture) -
         "pkg/mod.py::far": "unchanged",
     }
     assert compare(capsys, "HEAD~1", "HEAD~1")[:2] == (0, {})
+    status, found, err = compare(capsys, "HEAD~1", "bad.py")
+    assert (status, found) == (0, {})
+    assert "no function changed" in err
+    assert "the file that is compared" not in err
+    write(there, {"bad.py": "x = 2"})
+    status, found, err = compare(capsys, "HEAD~1", "bad.py")
+    assert (status, found) == (0, {})
+    assert "left out, changed since HEAD~1 and used by no function of the file that is compared: bad.py (x)" in err
 
 
 @pytest.mark.parametrize(

@@ -219,6 +219,27 @@ def test_an_edit_changes_what_uses_it(module: str, old: str, new: str, expected:
     assert {change.kind for change in found} <= {"changed"}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("OTHER = 6", "OTHER = 7", ("OTHER",)),
+        ("OTHER = 6", "OTHER = 6\nOTHER += 1\nMORE = 2", ("OTHER", "MORE")),
+        ("OTHER = 6", "OTHER = 6\nif OTHER > 7:\n    print(OTHER)", ("if OTHER > 7:",)),
+        ("LIMIT = 5", "LIMIT = 6", ()),
+        ("unit = 1", "unit = 2", ()),
+        ('"""A module."""', '"""Another text."""\nimport re', ()),
+        ("class Box:", "class Kind:\n    NEW = 1\n\n\nclass Box:", ("Kind",)),
+    ],
+)
+def test_values_that_no_compared_function_uses_are_named(
+    old: str, new: str, expected: tuple[str, ...], tmp_path: Path
+) -> None:
+    there = repository(tmp_path / "repo", {"mod.py": MODULE})
+    assert old in MODULE
+    write(there, {"mod.py": MODULE.replace(old, new), "new.py": "NEW = 1\n"})
+    assert changed_functions("HEAD", None, folder=there).unused == ({"mod.py": expected} if expected else {})
+
+
 def test_added_removed_moved_and_left_out(tmp_path: Path) -> None:
     there = repository(
         tmp_path / "repo",
