@@ -48,10 +48,16 @@ def read_words(words: Sequence[str]) -> Between:
         if not old or new.startswith("."):
             raise WrongUsage(f"expected REV..REV, got {first!r}; name two revisions")
         return Between(old=old, new=new or "HEAD", paths=tuple(rest))
-    if rest and not os.path.exists(rest[0]) and (_is_revision(rest[0]) or not has_path(Path.cwd(), old, rest[0])):
-        return Between(old=first, new=rest[0], paths=tuple(rest[1:]))
+    is_there = bool(rest) and os.path.exists(rest[0])
     if rest and _is_revision(rest[0]):
-        raise WrongUsage(f"expected a revision or a path, {rest[0]!r} is both; write ./{rest[0]} for the path")
+        if is_there:
+            raise WrongUsage(f"expected a revision or a path, {rest[0]!r} is both; write ./{rest[0]} for the path")
+        return Between(old=first, new=rest[0], paths=tuple(rest[1:]))
+    if rest and not is_there and commit_of(Path.cwd(), old) and not has_path(Path.cwd(), old, rest[0]):
+        raise WrongUsage(
+            f"expected a revision or a path, {rest[0]!r} is neither: git knows no commit of that name, and there is no "
+            f"such file or folder, here or at {old}; check its spelling"
+        )
     return Between(old=first, new=None, paths=tuple(rest))
 
 

@@ -52,7 +52,14 @@ def test_words(made: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], ex
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [([], "expected a git revision"), (["a...b"], "REV..REV"), (["..a"], "REV..REV"), (["HEAD", "both"], "is both")],
+    [
+        ([], "expected a git revision"),
+        (["a...b"], "REV..REV"),
+        (["..a"], "REV..REV"),
+        (["HEAD", "both"], "is both"),
+        (["HEAD", "nosrc/"], "'nosrc/' is neither"),
+        (["nowhere", "nosrc/"], "'nowhere' names no commit"),
+    ],
 )
 def test_words_that_are_refused(made: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str) -> None:
     monkeypatch.chdir(made)
