@@ -33,7 +33,7 @@ class CandidateFolders:
         if not root.is_dir():
             raise WrongUsage(f"expected a folder of candidates, {root} cannot be read; change --candidates")
         self._root = root
-        self._counts = Counter(name for where in functions for name in self._names(where))
+        self._counts = Counter(name for where in functions for name in _names_of(where))
         self._found = {where: self._find(where) for where in functions}
         if not any(self._found.values()):
             one = functions[0].rpartition("::")[2]
@@ -49,19 +49,35 @@ class CandidateFolders:
 
     def lacks(self, where: str) -> str:
         """Return what would have to be there for a function that has no folder."""
-        return f"expected candidates in {self._root / self._names(where)[-1]}, found none; make that folder"
+        return f"expected candidates in {self._root / _names_of(where)[-1]}, found none; make that folder"
 
     def _find(self, where: str) -> Path | None:
-        for name in self._names(where):
+        for name in _names_of(where):
             if self._counts[name] == 1 and (self._root / name).is_dir():
                 return self._root / name
         return None
 
-    def _names(self, where: str) -> list[str]:
-        """Return the names that a function's folder may have, the most exact first."""
-        path, _, function = where.rpartition("::")
-        exact = [] if Path(path).is_absolute() or ".." in Path(path).parts else [f"{Path(path)}/{function}"]
-        return [*exact, f"{Path(path).stem}.{function}", function]
+
+def _names_of(where: str) -> list[str]:
+    """Return the names that a function's folder may have, the most exact first."""
+    path, _, function = where.rpartition("::")
+    exact = [] if Path(path).is_absolute() or ".." in Path(path).parts else [f"{Path(path)}/{function}"]
+    return [*exact, f"{Path(path).stem}.{function}", function]
+
+
+def _without_candidates(targets: Targets, what: Sequence[str], root: Path) -> Targets:
+    """Return the functions without those of the candidates in their folders below ``root``; named ones stay."""
+    places = [*targets.found, *(skipped.where for skipped in targets.skipped)]
+    names = {name for where in places if "::" in where for name in _names_of(where)}
+    folders = {(root / name).resolve() for name in names if (root / name).is_dir()}
+
+    def is_candidate(where: str) -> bool:
+        return where not in what and Path(where.partition("::")[0]).resolve().parent in folders
+
+    return Targets(
+        found=tuple(where for where in targets.found if not is_candidate(where)),
+        skipped=tuple(skipped for skipped in targets.skipped if not is_candidate(skipped.where)),
+    )
 
 
 def check_many(what: Sequence[str], request: CheckRequest, *, since: str = "", again: bool = False) -> int:
@@ -73,6 +89,8 @@ def check_many(what: Sequence[str], request: CheckRequest, *, since: str = "", a
     _refuse_options_of_one(request)
     with undecided_on_failure():
         targets = choose_targets(what, since)
+        if request.candidates is not None:
+            targets = _without_candidates(targets, what, request.candidates)
         checking, several = _Checking(what, targets.found, request), Several("checking", "check", again=again)
         faults = [refuse(skipped.where, skipped.why) for skipped in targets.skipped if skipped.is_fault]
         found = [*several.judge(checking.cases), *faults]

@@ -128,6 +128,18 @@ def test_only_what_changed_is_checked(there: Path, capsys: Capture) -> None:
     assert verdicts(out) == {"area": "coherent", "half": "coherent"}
 
 
+def test_candidates_are_not_among_the_functions_that_are_checked(there: Path, capsys: Capture) -> None:
+    repository(there, {".gitignore": ".cache/\n"})
+    write(there, {"shapes.py": MODULE.replace("width * height", "height * width")})
+    text = CANDIDATES["c/area/a.py"].replace(":\n", ':\n    """Return the area."""\n', 1)
+    write(there, {"c/area/a.py": text, "c/area/b.py": text, "c/area/broken.py": "def area(:\n"})
+    for what in (["--changed-since", "HEAD"], ["."]):
+        _, out, _ = check(capsys, *what, *CHECK, "--format=json")
+        named = [each["name"] for each in json.loads(out)]
+        assert "shapes.py::area" in named
+        assert not [name for name in named if name.startswith("c/")]
+
+
 def test_a_stop_keeps_what_is_judged_and_leaves_nothing_else(there: Path) -> None:
     write(there, {"c/half/a.py": "import time\ndef half(x):\n    time.sleep(0.05)\n    return x / 2\n"})
     kept = there / ".cache" / "judged"
