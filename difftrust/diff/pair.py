@@ -177,7 +177,7 @@ def target_of(version: Version, bundle: Bundle) -> Target:
 
 
 def _respelled(statement: ast.stmt, names: Mapping[str, str], copies: dict[int, Any]) -> ast.stmt:
-    """Return a statement in which what lies in other modules has its name there, itself where it names nothing else.
+    """Return a statement in which what lies in other modules has its name there; itself where it names none of it.
 
     ``copies`` takes the nodes of what is returned by the ids of the given ones.
     """
