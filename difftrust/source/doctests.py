@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from difftrust.source.scopes import bound_by, bound_names, expression_in, free_names, tree_of
 from difftrust.source.target import Target
 from difftrust.source.values import PRELUDE, is_own_module
-from difftrust_core.base.literals import BadText, Code, read_literal, write_literal
-from difftrust_core.base.standard_types import names_of
+from difftrust_core.base.literals import write_literal
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.languages.python.syntax import expression
 
@@ -26,6 +25,8 @@ class Example:
     """What runs: the statements before it in the same docstring first, for names may be bound there."""
     want: str = ""
     """What it shall print or give, as doctest has it; empty where nothing is said."""
+    by_value: bool = False
+    """``want`` is an expression, and the result shall equal its value; the items of an iterator count, or raise."""
     options: Mapping[str, bool] = field(default_factory=dict)
     """Of doctest, by name, e.g. ``{"ELLIPSIS": True}``."""
     origin: str = "docstring"
@@ -41,7 +42,13 @@ class Example:
     @property
     def text(self) -> str:
         """The example as the sandbox takes it: a string literal that holds an object of JSON."""
-        return write_literal(json.dumps({"source": self.source, "want": self.want, "options": dict(self.options)}))
+        said = {"source": self.source, "want": self.want, "options": dict(self.options), "by_value": self.by_value}
+        return write_literal(json.dumps(said))
+
+    @property
+    def code(self) -> str:
+        """All code of it: what runs, and the value that the result is compared with."""
+        return self.source + (self.want if self.by_value and not self.exception else "")
 
     @property
     def exception(self) -> str:
@@ -81,6 +88,10 @@ def examples_in(docstring: str, target: Target) -> list[Example]:
             before += body
         if not example.want and not isinstance(body[-1], ast.Expr):
             continue  # it binds what a later one uses
+        last = body[-1].value if isinstance(body[-1], ast.Expr) else None
+        if last and example.want == "True\n" and (claim := _compared(last, target)):
+            found.append(replace(claim, source=_unparsed([*rests, *body[:-1]]) + claim.source))
+            continue
         text = _unparsed(body)
         source = example.source if text == _unparsed(tree_of(example.source).body) else text
         found.append(
@@ -181,7 +192,7 @@ def example_of(text: str, target: Target, known: set[str]) -> list[Example]:
 
 def _with_imports(example: Example, text: str, target: Target, known: set[str]) -> Example:
     """Return the example with imports of the standard types that the file does not have. Raises WrongUsage."""
-    unknown = sorted(free_names(tree_of(example.source)) - known)
+    unknown = sorted(free_names(tree_of(example.code)) - known - ({"inf", "nan"} if example.by_value else set()))
     strange = [name for name in unknown if name not in PRELUDE]
     if strange:
         raise WrongUsage(
@@ -204,37 +215,31 @@ def _in_one_line(text: str, target: Target) -> Example:
     error = error.strip().rstrip(".")
     if separator and re.fullmatch(r"[A-Za-z_][\w.]*", error):
         return Example(
-            source=_runnable(_call_in(left, target, text), target, listed=True),
+            source=_runnable(_call_in(left, target, text), target),
             want=_TRACEBACK.format(error),
+            by_value=True,
             options={"IGNORE_EXCEPTION_DETAIL": True},
             shown=left.strip(),
         )
     arrow = re.fullmatch(r"(.+?\))\s*(?:->|=>)\s*(.+)", text, re.DOTALL)
     whole = _call_in(f"{arrow[1]} == {arrow[2]}" if arrow else text, target, text)
-    shown, want, listed = whole, "", False
-    match whole:
-        case ast.Compare(left=call, ops=[ast.Eq()], comparators=[right]) if (
-            _is_call(call, target) and not _calls_it(right, target) and (printed := _printed(right, target))
+    if claim := _compared(whole, target):
+        return claim
+    is_claim = isinstance(whole, ast.Compare | ast.BoolOp) or (
+        isinstance(whole, ast.UnaryOp) and isinstance(whole.op, ast.Not)
+    )
+    return Example(source=_runnable(whole, target), want="True\n" * is_claim, shown=ast.unparse(whole))
+
+
+def _compared(claim: ast.expr, target: Target) -> Example | None:
+    """Return ``f(x) == VALUE`` as an example whose result is compared with the value; None for anything else."""
+    match claim:
+        case ast.Compare(left=call, ops=[ast.Eq()], comparators=[right]) if _is_call(call, target) and not _calls_it(
+            right, target
         ):
-            shown, want, listed = call, printed, isinstance(right, ast.List | ast.ListComp)
-        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-            want = "True\n"
-    source = _runnable(shown, target, listed=listed)
-    return Example(source=source, want=want, shown=ast.unparse(shown))
-
-
-def _printed(value: ast.expr, target: Target) -> str | None:
-    """Return a literal as doctest prints it; None where it must be compared instead."""
-    try:
-        read = read_literal(ast.unparse(value))
-        written = write_literal(read)
-    except (BadText, TypeError):
-        return None
-    own = {s.name for s in target.module.body if isinstance(s, ast.ClassDef)} | names_of("number")
-    calls = {ast.unparse(n.func) for n in ast.walk(value) if isinstance(n, ast.Call)}
-    codes = any(isinstance(n, ast.Attribute | ast.Lambda) for n in ast.walk(value))
-    plain = not codes and not isinstance(read, Code) and calls <= own | {"set", "frozenset", "complex", "bytearray"}
-    return f"{written}\n" if plain and read is not None else None
+            want = f"{ast.unparse(right)}\n"
+            return Example(source=_runnable(call, target), want=want, by_value=True, shown=ast.unparse(call))
+    return None
 
 
 def _call_in(text: str, target: Target, whole: str) -> ast.expr:
@@ -262,11 +267,10 @@ def _is_call(node: ast.AST, target: Target) -> bool:
     return False
 
 
-def _runnable(node: ast.expr, target: Target, *, listed: bool) -> str:
-    """Return an expression as statements that run: a coroutine is awaited, a generator listed where asked."""
-    if not isinstance(target.function, ast.AsyncFunctionDef):
-        is_listed = listed and target.is_generator and _is_call(node, target)
-        return f"list({ast.unparse(node)})\n" if is_listed else f"{ast.unparse(node)}\n"
+def _runnable(node: ast.expr, target: Target) -> str:
+    """Return an expression as statements that run: a coroutine that is a part of it is awaited."""
+    if _is_call(node, target) or not isinstance(target.function, ast.AsyncFunctionDef):
+        return f"{ast.unparse(node.value if isinstance(node, ast.Await) else node)}\n"
     run = "asyncio.run(_all({}))" if target.is_generator else "asyncio.run({})"
     text = ast.unparse(_Wrapped(target, run).visit(copy.deepcopy(node)))
     return f"{_COLLECT if target.is_generator else _ASYNC}{text}\n"

@@ -245,12 +245,12 @@ class Loading:
         """Tell whether seeds or examples use a package."""
         short = LIBRARIES[package]
         pattern = re.compile(rf"\b(?:{short}\.|import {package}\b|from {package}\b)")
-        return any(pattern.search(text) for text in [*seeds, *[e.source for e in self.examples]])
+        return any(pattern.search(text) for text in [*seeds, *[e.code for e in self.examples]])
 
     @property
     def names(self) -> set[str]:
         """Names of the file that examples, seeds, candidates and the docstring use."""
-        texts = [*self._known, *[example.source for example in self.examples], *self.candidates]
+        texts = [*self._known, *[example.code for example in self.examples], *self.candidates]
         found = {name for text in texts for name in free_names(tree_of(text))}
         quoted = re.findall(r"`+([A-Za-z_]\w*)`+", self.target.docstring)
         return found | set(quoted) | set(re.findall(r"\b[A-Z][A-Z0-9_]{2,}\b", self.target.docstring))

@@ -257,6 +257,7 @@ EXAMPLES = [
     (MEDIAN, example("f([3, 1, 2])", "2\n"), "True"),
     (MEDIAN, example("f([0, 1])", "0.5\n"), "Got('1')"),
     (MEDIAN, example("items = [1]\nf(items)", "1.0000000001"), "True"),
+    (MEDIAN, example("f([10 ** 12])", "1000000000001"), "Got('1000000000000')"),
     (
         MEDIAN,
         example("f([])", "Traceback (most recent call last):\n  ...\nIndexError: list index out of range\n"),
@@ -283,6 +284,71 @@ EXAMPLES = [
 @pytest.mark.parametrize(("source", "text", "said"), EXAMPLES)
 def test_examples(sandbox, source, text, said):
     assert one(sandbox, source, text) == (Kind.VALUE, said)
+
+
+EQUAL = [  # what f returns, what it is said to equal
+    ("Decimal('1.5')", "1.5"),
+    ("Fraction(2, 1)", "2"),
+    ("Counter('aa')", "{'a': 2}"),
+    ("defaultdict(list, {1: [2]})", "{1: [2]}"),
+    ("OrderedDict(a=1)", "{'a': 1}"),
+    ("Pair(1, 2)", "(1, 2)"),
+    ("frozenset({1})", "{1}"),
+    ("IntEnum('Level', 'LOW').LOW", "1"),
+    ("StrEnum('Mode', 'LOW').LOW", "'low'"),
+    ("np.int64(3)", "3"),
+    ("np.array([1, 2])", "np.array([1, 2])"),
+    ("0.1 + 0.2", "0.3"),
+    ("[0.1 + 0.2]", "[0.3]"),
+    ("Color.RED", "Color.RED"),
+    ("Point(1)", "Point(x=1.0)"),
+    ("None", "None"),
+    ("float('nan')", "nan"),
+    ("2", "1 + 1"),
+    ("iter([2, 0])", "[2, 0]"),
+    ("(n for n in [Color.RED])", "[Color.RED]"),
+]
+UNEQUAL = [
+    ("Decimal('1.5')", "1.25", "Decimal('1.5')"),
+    ("10 ** 12", "10 ** 12 + 1", "1000000000000"),
+    ("(1, 2)", "[1, 2]", "(1, 2)"),
+    ("np.array([3])", "[3]", "array([3])"),
+    ("np.array([1, 2])", "np.array([1, 3])", "array([1, 2])"),
+    ("'1'", "1", "'1'"),
+    ("iter([2, 0])", "[2]", "[2, 0]"),
+    ("None", "0", "nothing"),
+]
+KINDS = "import numpy as np\n" + "".join(
+    f"from {name} import *\n" for name in ("collections", "decimal", "enum", "fractions")
+)
+
+
+def by_value(want):
+    return repr(json.dumps({"source": "f(1)", "want": want, "by_value": True}))
+
+
+@pytest.mark.parametrize("head", ["def f(x): return ", "async def f(x): return "])
+def test_a_result_equals_a_value_by_python_or_as_outcomes_do(sandbox, head):
+    for given, want in EQUAL:
+        assert one(sandbox, KINDS + head + given, by_value(want)) == (Kind.VALUE, "True"), (given, want)
+    for given, want, shown in UNEQUAL:
+        said = f"Got({shown if shown != 'nothing' else ''!r})"
+        assert one(sandbox, KINDS + head + given, by_value(want)) == (Kind.VALUE, said), (given, want)
+
+
+@pytest.mark.parametrize("head", ["def f(x):", "async def f(x):"])
+def test_items_equal_a_list_and_raise_where_an_exception_is_right(sandbox, head):
+    assert one(sandbox, f"{head} yield x", by_value("[1]")) == (Kind.VALUE, "True")
+    raised = "Traceback (most recent call last):\nZeroDivisionError\n"
+    assert one(sandbox, f"{head} yield x / 0", by_value(raised)) == (Kind.VALUE, "True")
+
+
+def test_a_right_value_that_cannot_be_made_says_nothing(sandbox):
+    assert one(sandbox, "def f(x): return x", by_value("Point(-1)")) == (
+        Kind.UNSUPPORTED,
+        "the right value: ValueError",
+    )
+    assert one(sandbox, "def f(x): return x", by_value("Missing(1)")) == (Kind.EXCEPTION, "NameError")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Examples as docstrings have them, run among a program's names and compared as doctest does, or by value.
+"""Examples as docstrings have them, run among a program's names and compared as doctest does, or as values.
 
 Runs inside the sandbox, standard library only.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from building import build
 from canonical import UnsupportedValue, exception_name
 from literals import BadText, Code, Instance, read_literal
-from typed_repr import Said, text_of
+from typed_repr import Said, is_iterator, items_of, text_of
 
 MAX_SHOWN = 2_000
 """Characters of what an example gave."""
@@ -31,10 +31,14 @@ Namespace = dict[str, Any]
 
 
 class Example:
-    """Statements of which the last one gives or prints ``want``; without it they just run."""
+    """Statements of which the last one gives or prints ``want``; without it they just run.
+
+    ``by_value``: ``want`` is an expression, and what they give equals its value; of an iterator the items count.
+    """
 
     def __init__(self, fields: dict[str, Any]):
         self.source, self.want = str(fields["source"]), str(fields.get("want") or "")
+        self.by_value = bool(fields.get("by_value"))
         self.options = {_option(name): bool(on) for name, on in dict(fields.get("options") or {}).items()}
 
     def run(self, namespace: Namespace, printed: Callable[[], str], awaited: Callable[[Any], Any]) -> Said:
@@ -52,6 +56,8 @@ class Example:
             return _verdict(self._expects(e), exception_name(e))
         if self._wants_exception() is not None:
             return _verdict(False, shown)
+        if self.by_value:
+            return _verdict(self._equals(value, names), shown)
         right = not self.want or self._is_shown(shown) or (value is not None and self._is_equal(value, names))
         return _verdict(right, shown)
 
@@ -63,8 +69,8 @@ class Example:
             return None
         _run(ast.Module(body[:-1], []), "exec", names, awaited)
         printed()
-        value = _run(ast.Expression(last.value), "eval", names, awaited)
-        return awaited(value)
+        value = awaited(_run(ast.Expression(last.value), "eval", names, awaited))
+        return items_of(value) if self.by_value and is_iterator(_type(value)) else value
 
     def _wants_exception(self) -> str | None:
         """Return the name of the exception that is wanted, None if none is."""
@@ -104,6 +110,31 @@ class Example:
             built = wanted
         return equal(got, built) or equal(got, wanted)
 
+    def _equals(self, value: Any, names: Namespace) -> bool:
+        """Tell whether ``value == want`` is true, or both are written alike, floats in them near each other.
+
+        Raises NameError and ImportError, UnsupportedValue where ``want`` has no value for another reason.
+        """
+        right = self._right(names)
+        try:
+            same = value == right
+            is_true = not hasattr(same, "__len__") and bool(same)  # of arrays each item would be compared
+        except MemoryError:
+            raise
+        except BaseException:
+            is_true = False
+        return is_true or self._is_equal(value, names)
+
+    def _right(self, names: Namespace) -> Any:
+        try:
+            return build(read_literal(self.want.strip()), names)
+        except BadText:
+            return _run(_parse(self.want.strip(), mode="eval"), "eval", names, lambda value: value)
+        except (MemoryError, NameError, ImportError):
+            raise
+        except BaseException as e:
+            raise UnsupportedValue(f"the right value: {exception_name(e)}") from None
+
 
 def _option(name: Any) -> int:
     return _OPTIONS.get(name, 0) or (int(name) if str(name).isdigit() else 0)
@@ -137,7 +168,7 @@ def _matches(want: str, got: str) -> bool:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Tell whether two values read from texts are equal: floats within 1e-9 relative, dicts and sets in any order."""
+    """Tell whether two values read from texts are equal: a float within 1e-9 relative, dicts and sets in any order."""
     if isinstance(a, int | float) and isinstance(b, int | float):
         return _close(a, b)
     if type(a) is not type(b):
@@ -156,8 +187,10 @@ def equal(a: Any, b: Any) -> bool:
 
 
 def _close(a: float, b: float) -> bool:
+    if a == b or (a != a and b != b):
+        return True
     try:
-        return a == b or (a != a and b != b) or math.isclose(a, b, rel_tol=RELATIVE_TOLERANCE)
+        return float in (type(a), type(b)) and math.isclose(a, b, rel_tol=RELATIVE_TOLERANCE)
     except OverflowError:  # an int beyond every float
         return False
 

@@ -126,16 +126,24 @@ def _moment(kind: Any, value: Any, depth: int, left: list[int]) -> str | None:
 
 
 def _iterator(kind: type, value: Any, depth: int, left: list[int]) -> str | None:
-    if _derives(type, kind) or not any("__next__" in _fields(c) for c in _mro(kind)) or _has_fields(kind):
+    if not is_iterator(kind):
         return None
-    if _type(left) is Glance:
-        return _OPAQUE
+    return _OPAQUE if _type(left) is Glance else f"iterator({_text(items_of(value), depth, left)})"
+
+
+def is_iterator(kind: type) -> bool:
+    """Tell whether values of a type are written as an iterator over their items."""
+    return not _derives(type, kind) and any("__next__" in _fields(c) for c in _mro(kind)) and not _has_fields(kind)
+
+
+def items_of(value: Any) -> list[object]:
+    """Return the first items of an iterator. Raises whatever it raises."""
     taken: list[object] = []
     for item in value:
         taken.append(item)
         if _len(taken) == MAX_ITEMS:
             break
-    return f"iterator({_text(taken, depth, left)})"
+    return taken
 
 
 def _has_fields(kind: type) -> bool:
