@@ -125,7 +125,10 @@ def settled_lines(asking: "Asking") -> Iterator[str]:
     if not asking.n_left:
         yield f"{said}: every candidate contradicts one of them, so none is right; sample more, or from another model"
     else:
-        rest = ", all doing the same on every input that ran" if asking.is_settled else ", which still differ"
+        rest = ", which still differ"
+        if asking.is_settled:
+            same = ", all doing the same on every input that ran"
+            rest = same if asking.is_same else ", which differ only where these answers allow it"
         rest = "" if asking.n_left == 1 else rest
         yield f"{said}: {candidates(asking.n_left)} left{rest}: {shown(', '.join(asking.survivors))}"
     if options := answer_options(asking):

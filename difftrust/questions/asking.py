@@ -2,20 +2,20 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from difftrust.check.outcomes import is_a
-from difftrust.check.spelling import effects_of, spelled_outcome
+from difftrust.check.spelling import EFFECTS, effects_of, spelled_outcome
 from difftrust.questions.board import Asked, Board
 from difftrust.questions.information import best_question
 from difftrust.source.scopes import expression_in
 from difftrust.text import by_length, printable
-from difftrust_core.base.literals import BadText, read_literal, write_literal
-from difftrust_core.base.records import Kind, Outcome
+from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
+from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WrongUsage
 
 MOST = 5
@@ -125,11 +125,21 @@ class Asking:
         return len(self._clusters()) <= 1
 
     @property
+    def is_same(self) -> bool:
+        """Whether the candidates left did the same also on the inputs that were asked about."""
+        return len(self._groups(self._labels)) <= 1
+
+    @property
     def pins(self) -> tuple[str, ...]:
         """Return the answers that say what is right as --example takes them, none of an object that was used before."""
         stated = [a for a in self.answers if a.said not in (NOT_ALLOWED, EITHER) and effects_of(a.said[3:]) is None]
-        calls = [(self.board.call(a.arguments), a.said) for a in stated]
-        return tuple(f"{call} {said}" for call, said in calls if expression_in(call) is not None)
+        said = [
+            a.said if a.said.startswith("raises ") else f"== {_value_alone(a.said[3:], listed=True)}" for a in stated
+        ]
+        calls = [self.board.call(a.arguments) for a in stated]
+        return tuple(
+            f"{call} {right}" for call, right in zip(calls, said, strict=True) if expression_in(call) is not None
+        )
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -158,18 +168,22 @@ class Asking:
             Option(
                 letter=_LETTERS[place] if place < len(_LETTERS) else str(place),
                 outcome=spelled_outcome(outcomes[rows[0]][0].name.lower(), outcomes[rows[0]][1], asked.arguments),
-                answer=self._answer_of(outcomes[rows[0]]),
+                answer=self._answer_of(asked, rows),
                 candidates=tuple(name for p in rows for name in self.board.names[p]),
             )
             for place, rows in enumerate(self._groups(self._labels[:, [index]]))
         )
 
-    def _answer_of(self, outcome: Outcome) -> str:
-        kind, text = outcome
+    def _answer_of(self, asked: Asked, rows: Sequence[int]) -> str:
+        """Return what says that the outcome of the programs ``rows`` is right, and that no other is."""
+        kind, text = asked.outcomes[rows[0]]
         if kind == Kind.EXCEPTION:
             return f"raises {self.board.answers.known(text).partition('(')[0]}"
         known = _canonical(text) if kind == Kind.VALUE else None
-        return "" if known is None else f"== {known}"
+        if known is None:
+            return ""
+        taken = self._agree(asked, f"== {known}") & self._alive
+        return f"== {known}" if set(np.flatnonzero(taken).tolist()) <= {*rows} else f"== {EFFECTS}(value={known})"
 
     def _understood(self, text: str, index: int) -> str:
         """Return what was answered in one form. Raises WrongUsage."""
@@ -205,12 +219,14 @@ class Asking:
             name = said.removeprefix("raises ")
             return np.array([kind == Kind.EXCEPTION and is_a(text, name) for kind, text in asked.outcomes])
         right = said.removeprefix("==").strip()
+        exact = effects_of(right)
+        if exact is not None and exact.fields.keys() == {"value"}:  # this value, and no effects
+            right = write_literal(exact.fields["value"])
         whole = (Kind.VALUE, write_literal(read_literal(right)))
         found = []
         for kind, text in asked.outcomes:
-            effects = effects_of(text) if kind == Kind.VALUE else None
-            if effects is not None and effects_of(right) is None:  # the value was answered, nothing of the effects
-                text = write_literal(effects.fields.get("value"))
+            if kind == Kind.VALUE and exact is None:  # a value was answered, nothing of effects or of a list's type
+                text = _value_alone(text, listed=right.startswith("["))
             found.append(kind == Kind.VALUE and not answers.differ(whole, (kind, _canonical(text) or text)))
         return np.array(found)
 
@@ -225,6 +241,18 @@ class Asking:
             groups[tuple(labels[p].tolist())].append(p)
         counts = self.board.counts
         return sorted(groups.values(), key=lambda rows: (-int(counts[rows].sum()), rows))
+
+
+def _value_alone(text: str, *, listed: bool) -> str:
+    """Return the value of an outcome's text, without effects; ``listed``: of an iterator the list of its items."""
+    effects = effects_of(text)
+    if effects is not None:
+        text = write_literal(effects.fields.get("value"))
+    try:
+        value = read_literal(text) if listed and text.startswith("iterator(") else None
+    except (BadText, RecursionError):
+        return text
+    return write_literal(value.args[0]) if isinstance(value, Instance) and len(value.args) == 1 else text
 
 
 def _canonical(text: str) -> str | None:

@@ -121,6 +121,14 @@ def test_texts_of_candidates_steer_neither_a_terminal_nor_a_page() -> None:
     assert "&lt;script&gt;" in settled._repr_html_()
 
 
+def test_what_answers_leave_open_is_not_said_to_be_the_same() -> None:
+    asking = hostile()
+    while asking.question() is not None:
+        asking.answer("either")
+    assert asking.is_settled
+    assert "3 candidates left, which differ only where these answers allow it" in repr(Settled(asking=asking))
+
+
 def test_what_nothing_survives_says_what_to_do(check: dt.Check) -> None:
     settled = check.ask(lambda question: "123456789")
     assert (settled.survivors, settled.program, settled.is_settled) == ((), None, False)

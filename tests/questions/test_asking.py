@@ -158,3 +158,47 @@ def test_effects_are_shown_and_a_plain_value_answers_for_the_value(tmp_path: Pat
     assert any("changes its argument" in option.outcome for option in question.options)
     asking.answer(str(sorted(eval(question.arguments)[0])))
     assert set(asking.survivors) == {"copy", "inplace"}
+
+
+EITHER_WAY = {
+    "effects": {
+        "copy": "def tidy(values):\n    return sorted(values)",
+        "inplace": "def tidy(values):\n    values.sort()\n    return values",
+    },
+    "a list and an iterator": {
+        "list": "def tidy(values):\n    return sorted(values)",
+        "iterator": "def tidy(values):\n    yield from sorted(values)",
+    },
+}
+
+
+@pytest.mark.parametrize("codes", EITHER_WAY.values(), ids=EITHER_WAY)
+def test_a_letter_means_the_outcome_of_its_candidates_alone(codes: dict[str, str], tmp_path: Path) -> None:
+    stub = 'def tidy(values: list[int]) -> list[int]:\n    """Return the values in order."""\n'
+    board, _ = made(tmp_path, stub, "tidy", codes)
+    for option in Asking(board).question().options:  # type: ignore[union-attr]
+        asking = Asking(board)
+        asking.answer(option.letter)
+        assert asking.survivors == option.candidates
+        again = Asking(board, asking.answers)
+        assert (again.survivors, again.is_settled, again.is_same) == (option.candidates, True, True)
+    asking = Asking(board)
+    while (question := asking.question()) is not None:
+        asking.answer(str(sorted(eval(question.arguments)[0])))  # a value alone: either is right
+    assert set(asking.survivors) == {*codes}
+    assert not asking.is_same
+
+
+def test_an_iterator_is_answered_and_pinned_by_its_items(tmp_path: Path) -> None:
+    stub = 'def tidy(values: list[int]) -> "Iterator[int]":\n    """Yield them in order."""\n'
+    codes = {
+        "sorted": "def tidy(values):\n    yield from sorted(values)",
+        "reverse": "def tidy(values):\n    yield from sorted(values)[::-1]",
+    }
+    board, _ = made(tmp_path, stub, "tidy", codes)
+    items = str(sorted(eval(Asking(board).question().arguments)[0]))  # type: ignore[union-attr]
+    for answer in (items, f"iterator({items})"):
+        asking = Asking(board)
+        asking.answer(answer)
+        assert asking.survivors == ("sorted",)
+        assert [pin.partition(" == ")[2] for pin in asking.pins] == [items]
