@@ -3,6 +3,7 @@
 import ast
 import copy
 import itertools
+import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,10 +60,11 @@ class Target:
     @property
     def is_generator(self) -> bool:
         """Tell whether the body yields, or the annotation says so."""
-        returns = ast.unparse(self.function.returns) if self.function.returns else ""
-        said = returns.partition("[")[0].rpartition(".")[2].strip("'\"")
+        returns = ast.unparse(self.function.returns).strip("'\"") if self.function.returns else ""
+        prefix = "Async" if isinstance(self.function, ast.AsyncFunctionDef) else ""
         nodes = (node for statement in self.function.body for node in nodes_of_scope(statement))
-        return "Generator" in said or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
+        is_said = re.fullmatch(rf"([\w.]+\.)?{prefix}(Generator|Iterator)(\[.*\])?", returns) is not None
+        return is_said or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
 
     @property
     def docstring(self) -> str:

@@ -12,6 +12,7 @@ from tests.support.repository import write
 
 SHAPES = """
 import asyncio
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -52,6 +53,14 @@ async def later(x):
     return x
 
 
+def evens(values) -> Iterator[int]:
+    return iter([value for value in values if value % 2 == 0])
+
+
+async def told(values) -> AsyncIterator[int]:
+    ...  # a stub
+
+
 def round(value):
     return value + 1
 """
@@ -61,6 +70,7 @@ SAID = {
     "price": ["price(Decimal('1.5')) == Decimal('3.0')"],
     "first": ["first([]) == None", "first([True]) == True", "first(['a', 'b']) == 'a'"],
     "upto": ["upto(3) == [0, 1, 2]"],
+    "evens": ["evens([1, 2]) == [2]"],
     "later": ["later(3) == 3"],
     "round": ["round(1) == 2"],
 }
@@ -117,6 +127,12 @@ def test_what_no_test_can_say_is_named(project: Path) -> None:
     assert done.new == ()
     assert len(done.left_out) == 4
     assert not file.exists()
+
+
+def test_items_of_a_coroutine_are_no_test(project: Path) -> None:
+    file, where = project / "tests" / "test_said.py", f"{project / 'src' / 'pkg' / 'shapes.py'}::told"
+    ((text, why),) = write_tests(file, where, ["told([1]) == [1]"]).left_out
+    assert (text, "asynchronous generator" in why) == ("told([1]) == [1]", True)
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "missing/test_x.py", "."])

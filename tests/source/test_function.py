@@ -185,6 +185,22 @@ def test_pins_stand_in_the_docstring_and_nothing_else_changes(
     assert (tmp_path / "stub.py").read_text() == text
 
 
+OF_ITEMS = [
+    ("def f(a) -> Iterator[int]", "f([2]) == [2]", ">>> list(f([2]))\n[2]"),
+    ("def f(a) -> Iterator[int]", "f([2]) == [0.1]", ">>> list(f([2])) == [0.1]\nTrue"),
+    ("async def f(a) -> AsyncIterator[int]", "f([2]) == [2]", ">>> f([2]) == [2]\nTrue"),
+    ("def f(a) -> Iterator[int]", "f([2]) raises KeyError", ">>> list(f([2]))  # doctest: +IGNORE_EXCEPTION_DETAIL"),
+]
+
+
+@pytest.mark.parametrize(("head", "pin", "example"), OF_ITEMS, ids=range(len(OF_ITEMS)))
+def test_a_pin_of_a_generator_lists_its_items(head: str, pin: str, example: str, tmp_path: Path) -> None:
+    where = written(tmp_path, f'{head}:\n    """Yield."""\n')
+    assert pin_example(where, parse_pin(pin, "f"))
+    assert example in (tmp_path / "stub.py").read_text().replace("    ", "")
+    assert not pin_example(where, parse_pin(pin, "f"))
+
+
 def test_line_ends_encoding_mode_and_link_stay(tmp_path: Path) -> None:
     real = tmp_path / "real.py"
     text = '# coding: latin-1\r\ndef f(a):\r\n    """Gr\xf6\xdfe.\r\n    """\r\n'

@@ -121,6 +121,26 @@ def test_targets(name: str, kind: str, parameters: list[str], tmp_path: Path, mo
     assert not (tmp_path / "executed").exists()
 
 
+YIELDING = [
+    ("def f(): yield 1", True),
+    ("def f() -> Iterator[int]: ...", True),
+    ("def f() -> 'typing.Iterator[int]': ...", True),
+    ("def f() -> Generator[int, None, str]: ...", True),
+    ("async def f() -> AsyncIterator[int]: ...", True),
+    ("async def f() -> Iterator[int]: ...", False),
+    ("def f() -> Iterator[int] | None: ...", False),
+    ("def f() -> list[Iterator[int]]: ...", False),
+    ("def f() -> Iterable[int]: ...", False),
+    ("def f(): return (lambda: (yield 1))", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_generator"), YIELDING, ids=[text for text, _ in YIELDING])
+def test_generators_yield_or_say_so(text: str, is_generator: bool, tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(text)
+    assert find_target(f"{tmp_path / 'stub.py'}::f").is_generator == is_generator
+
+
 def test_type_comments_are_annotations(tmp_path: Path) -> None:
     module = tmp_path / "flats.py"
     module.write_text(
