@@ -47,8 +47,10 @@ class Pin:
             raise WrongUsage(f"expected a literal after ==, got {right!r}: {e}") from None
         if _holds(value, _COMPARED):
             return cls(call=call, source=f"{call} == {right}", want="True", value=right)
+        if value is None:  # prints nothing, as does an example that says nothing
+            return cls(call=call, source=f"{call} is None", want="True", value=right)
         spelled = write_literal(value)
-        return cls(call=call, source=call, want="" if value is None else spelled, value=spelled)
+        return cls(call=call, source=call, want=spelled, value=spelled)
 
     def named(self, names: Names) -> "Pin":
         """Return the pin with the names of the module that it shall stand in. Raises NotSpelled, BadText."""
@@ -188,7 +190,9 @@ def _is_there(function: Function, pin: Pin) -> bool:
         said = _claim(example.source, example.want)
         if said[0] == _claim(pin.source, pin.want)[0]:
             if said == _claim(pin.source, pin.want):
-                return True
+                if example.want:
+                    return True
+                continue  # it states nothing
             raise BadStub(
                 f"the docstring of {function.name} already says {example.source.strip()} is "
                 f"{example.want.strip() or 'None'}; take that out first if it is wrong"
@@ -202,7 +206,7 @@ def _claim(source: str, want: str) -> tuple[str, str]:
     if said.startswith("Traceback"):
         said = said.splitlines()[-1].partition(":")[0]
     match expression:
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if said == "True":
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]) if said == "True":
             expression, said = left, ast.unparse(right)
     call = ast.unparse(expression) if expression else source.strip()
     value = expression_in(said) if said else None

@@ -136,6 +136,18 @@ def effects_of(text: str) -> Instance | None:
     return value if isinstance(value, Instance) and value.type_name == EFFECTS else None
 
 
+def value_alone(text: str, *, listed: bool) -> str:
+    """Return the value of an outcome's text, without effects; ``listed``: of an iterator the list of its items."""
+    effects = effects_of(text)
+    if effects is not None:
+        text = write_literal(effects.fields.get("value"))
+    try:
+        value = read_literal(text) if listed and text.startswith("iterator(") else None
+    except (BadText, RecursionError):
+        return text
+    return write_literal(value.args[0]) if isinstance(value, Instance) and len(value.args) == 1 else text
+
+
 def _changes(before: str, after: tuple[Any, ...]) -> str:
     """Return which arguments changed, ``changes its argument: [3, 1] -> [1, 3]``.
 

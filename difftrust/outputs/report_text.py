@@ -8,13 +8,13 @@ from typing import Any
 
 from difftrust.check.pin import parse_pin
 from difftrust.check.report import CheckReport
-from difftrust.check.spelling import EFFECTS, field_orders, parts_of, spelled_in, spelled_outcome, typed
+from difftrust.check.spelling import EFFECTS, field_orders, parts_of, spelled_in, spelled_outcome, typed, value_alone
 from difftrust.diff.comparison import DiffReport
 from difftrust.source.revisions import split_where
 from difftrust.source.scopes import expression_in
 from difftrust.source.values import Names, NotSpelled
 from difftrust.text import json_value, printable, quote_word, shorten
-from difftrust_core.base.literals import BadText
+from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.metrics.equality import Equality
@@ -293,14 +293,27 @@ def effects_alone(found: Mapping[str, Any], report: Report) -> str:
 def pins_of(found: Mapping[str, Any], report: Report) -> list[str | None]:
     """Return for each of the two outcomes what --pin takes to say that it is right.
 
-    None where it cannot be said, and for a behaviour that contradicts an example.
+    None where it cannot be said, for a behaviour that contradicts an example, and where both return the same: an
+    example says nothing of effects.
     """
+    (first, one), (second, other) = found["outcomes"]
+    if first == second == "value" and _same_value(one, other):
+        return [None, None]
     task, arguments = report["task"], found["arguments"]
     wrong = {cluster["number"] for cluster in report["clusters"] if cluster["contradicts"]}
     return [
         None if number in wrong else spelled_pin(task, arguments, (Kind[kind.upper()], text))
         for number, (kind, text) in zip((found["first"], found["second"]), found["outcomes"], strict=True)
     ]
+
+
+def _same_value(one: str, other: str) -> bool:
+    """Tell whether an example that says the value of one outcome holds of the other too."""
+    try:
+        first, second = (read_literal(value_alone(text, listed=True)) for text in (one, other))
+    except BadText:
+        return False
+    return bool(first == second)
 
 
 def spelled_pin(task: Mapping[str, Any], arguments: str, outcome: Outcome) -> str | None:
@@ -313,7 +326,8 @@ def spelled_pin(task: Mapping[str, Any], arguments: str, outcome: Outcome) -> st
         return None
     call = call_of(task, arguments)
     try:
-        text = typed(text, field_orders(task["preamble"])) if kind is Kind.VALUE else text
+        if kind is Kind.VALUE:
+            text = typed(value_alone(text, listed=True), field_orders(task["preamble"]))
         pin = parse_pin(f"{call} == {text}" if kind is Kind.VALUE else f"{call} raises {text}", task["entry_point"])
         named = pin.named(Names(ast.parse(task["preamble"])))
     except (DifftrustError, NotSpelled, BadText, SyntaxError):
@@ -368,4 +382,6 @@ def _pin_of(change: Mapping[str, Any]) -> str:
         return ""
     if kind == "exception":
         return f"{change['call']} raises {text.partition('(')[0]}"
-    return f"{change['call']} == {text}" if kind == "value" and "(" not in text else ""
+    before, old = change["outcomes"][0]
+    decides = kind == "value" and "(" not in text and not (before == "value" and _same_value(old, text))
+    return f"{change['call']} == {text}" if decides else ""

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from difftrust.check.outcomes import is_a
-from difftrust.check.spelling import EFFECTS, effects_of, spelled_outcome
+from difftrust.check.spelling import EFFECTS, effects_of, spelled_outcome, value_alone
 from difftrust.questions.board import Asked, Board
 from difftrust.questions.information import best_question
 from difftrust.source.scopes import expression_in
 from difftrust.text import by_length, printable
-from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
+from difftrust_core.base.literals import BadText, read_literal, write_literal
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import WrongUsage
 
@@ -134,7 +134,7 @@ class Asking:
         """Return the answers that say what is right as --example takes them, none of an object that was used before."""
         stated = [a for a in self.answers if a.said not in (NOT_ALLOWED, EITHER) and effects_of(a.said[3:]) is None]
         said = [
-            a.said if a.said.startswith("raises ") else f"== {_value_alone(a.said[3:], listed=True)}" for a in stated
+            a.said if a.said.startswith("raises ") else f"== {value_alone(a.said[3:], listed=True)}" for a in stated
         ]
         calls = [self.board.call(a.arguments) for a in stated]
         return tuple(
@@ -226,7 +226,7 @@ class Asking:
         found = []
         for kind, text in asked.outcomes:
             if kind == Kind.VALUE and exact is None:  # a value was answered, nothing of effects or of a list's type
-                text = _value_alone(text, listed=right.startswith("["))
+                text = value_alone(text, listed=right.startswith("["))
             found.append(kind == Kind.VALUE and not answers.differ(whole, (kind, _canonical(text) or text)))
         return np.array(found)
 
@@ -241,18 +241,6 @@ class Asking:
             groups[tuple(labels[p].tolist())].append(p)
         counts = self.board.counts
         return sorted(groups.values(), key=lambda rows: (-int(counts[rows].sum()), rows))
-
-
-def _value_alone(text: str, *, listed: bool) -> str:
-    """Return the value of an outcome's text, without effects; ``listed``: of an iterator the list of its items."""
-    effects = effects_of(text)
-    if effects is not None:
-        text = write_literal(effects.fields.get("value"))
-    try:
-        value = read_literal(text) if listed and text.startswith("iterator(") else None
-    except (BadText, RecursionError):
-        return text
-    return write_literal(value.args[0]) if isinstance(value, Instance) and len(value.args) == 1 else text
 
 
 def _canonical(text: str) -> str | None:

@@ -232,11 +232,12 @@ def _in_one_line(text: str, target: Target) -> Example:
 
 
 def _compared(claim: ast.expr, target: Target) -> Example | None:
-    """Return ``f(x) == VALUE`` as an example whose result is compared with the value; None for anything else."""
+    """Return ``f(x) == VALUE`` or ``is None`` as an example whose result is compared; None for anything else."""
     match claim:
-        case ast.Compare(left=call, ops=[ast.Eq()], comparators=[right]) if _is_call(call, target) and not _calls_it(
-            right, target
-        ):
+        case (
+            ast.Compare(left=call, ops=[ast.Eq()], comparators=[right])
+            | ast.Compare(left=call, ops=[ast.Is()], comparators=[ast.Constant(value=None) as right])
+        ) if _is_call(call, target) and not _calls_it(right, target):
             want = f"{ast.unparse(right)}\n"
             return Example(source=_runnable(call, target), want=want, by_value=True, shown=ast.unparse(call))
     return None

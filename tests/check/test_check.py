@@ -172,6 +172,23 @@ def test_effects_are_shown_as_such(checked: Check) -> None:
     assert status == 1
     assert re.search(r"same result, but 1.py changes its argument: \[(\S+), (\S+)\] -> \[\2, \1\]", out)  # two elements
     assert "same result, but 2.py prints '0\\n'" in out
+    assert "is right: difftrust check" not in out  # the value is the same, so no pin decides
+
+
+def test_a_pin_of_none_or_of_items_decides(checked: Check, tmp_path: Path) -> None:
+    found = 'def found(n: int) -> int | None:\n    """Return the digit n, if it is one."""\n'
+    evens = 'def evens(n: int) -> "Iterator[int]":\n    """Yield the even numbers below n."""\n'
+    for stub, codes in (
+        (found, returning("found(n)", "n if 0 <= n < 10 else None", "n if 0 <= n < 9 else None")),
+        (evens, returning("evens(n)", "iter(range(0, min(n, 9), 2))", "iter(range(0, min(n, 9) - 1, 2))")),
+    ):
+        _, out = checked(stub, codes)
+        pin = re.search(r'if (\d) is right: .* --pin "(.* == (?:None|\[\]))"', out)
+        assert pin is not None, out
+        (wrong,) = [line for line in out.splitlines() if re.match(rf"  {3 - int(pin[1])}: 1 \(", line)]
+        assert checked(stub, codes, "--pin", pin[2])[0] == 1
+        out = checked((tmp_path / "stub.py").read_text(), codes)[1]
+        assert f"Wrong by an example that says what is right: {wrong[8:12]}." in out
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from difftrust.diff.changed_behaviour import Compare
 from difftrust.diff.diff import DiffOptions, DiffReport, diff, load_version
 from difftrust.diff.pair import renamed, signatures
+from difftrust.outputs.report_text import text_of
 from difftrust.source.target import root_of
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import BadStub, WrongUsage
@@ -65,6 +66,21 @@ def test_each_version_brings_its_package(tmp_path: Path) -> None:
     assert report.verdict == "changed"
     assert report.changes[0].arguments == "(1, 'half')"
     assert [text for _, text in report.changes[0].outcomes] == ["('half', 1)", "('half', 2)"]
+
+
+@pytest.mark.parametrize(
+    ("new", "pin"),
+    [
+        ("def f(xs: list[int]):\n    xs.clear()\n    return 1", ""),
+        ("def f(xs: list[int]):\n    return 2", '--expect "f([]) == 2"'),
+    ],
+)
+def test_no_pin_is_offered_that_holds_of_both_versions(new: str, pin: str, tmp_path: Path) -> None:
+    old = "def f(xs: list[int]):\n    if xs:\n        xs.clear()\n        xs.append(1)\n    return 1"
+    report = compare(tmp_path, old, new)
+    assert report.verdict == "changed"
+    assert pin in text_of(report)
+    assert ("--expect" in text_of(report).partition("Next best step")[0]) == bool(pin)
 
 
 def test_the_same_program_needs_no_run(tmp_path: Path) -> None:

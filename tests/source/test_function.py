@@ -148,7 +148,7 @@ PINS = [
     ("f('é') == 'ü'", ">>> f('é')\n'ü'\n"),
     ("f(1) == {2, 1}", ">>> f(1) == {1, 2}\nTrue\n"),
     ("f(1) == [0.1]", ">>> f(1) == [0.1]\nTrue\n"),
-    ("f(1) == None", ">>> f(1)\n"),
+    ("f(1) == None", ">>> f(1) is None\nTrue\n"),
     (
         "f([]) raises ValueError",
         ">>> f([])  # doctest: +IGNORE_EXCEPTION_DETAIL\nTraceback (most recent call last):\n    ...\nValueError\n",
