@@ -1,6 +1,7 @@
 """Part of the page Check: the verdict, the clusters, where they differ, and buttons for what a check advises."""
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +32,7 @@ _TITLES = {
     "coherent": ":material/check: The programs agree",
     "undecided": ":material/help: Undecided",
 }
-_OPTION = re.compile(r"--(example|assume) (\"[^\"]*\"|'[^']*'|\S+)")
+_OPTION = re.compile(r"--(example|assume) ((?:\"[^\"]*\"|'[^']*')+|\S+)")
 _SIZE = re.compile(r" \(-[mn] (\d+)\)")
 _FIELDS = {"example": "the example", "assume": "the assumption"}
 
@@ -165,4 +166,10 @@ def _show_advice(report: Report, n: int) -> None:
 
 def _for_page(advice: str) -> str:
     """Return advice that names options of the command line as the page names them."""
-    return _SIZE.sub(r" (\1)", _OPTION.sub(lambda found: f"{_FIELDS[found[1]]} {found[2]}", advice))
+    return _SIZE.sub(r" (\1)", _OPTION.sub(_without_shell, advice))
+
+
+def _without_shell(found: re.Match[str]) -> str:
+    """Return an option's name as the page has it, and its text in double quotes, whatever a shell takes."""
+    said = f'"{"".join(shlex.split(found[2]))}"' if found[2][0] in "\"'" else found[2]
+    return f"{_FIELDS[found[1]]} {said}"

@@ -1,7 +1,6 @@
 """The verdict of a check, what it says of incoherence and error in numbers and words, and what would decide it."""
 
 import re
-import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +26,7 @@ from difftrust.task_intervals import (
     incoherence_interval_over_programs,
     proportion_interval,
 )
+from difftrust.text import quote_word
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.base.task import Task
 from difftrust_core.metrics.estimates import Counts, Floats, Labels, disagreement_per_input, incoherence
@@ -160,7 +160,7 @@ def _doubts_about(excluded: Excluded | None, task: Task, n_inputs: int) -> list[
     if excluded.arguments is not None:
         call = spelled_in(task.preamble, task.entry_point, excluded.arguments)
         why = f"the candidates differ on {excluded.n_differing} of {excluded.n_tried} inputs that only {said} leave out"
-        assumed = " ".join(f"--assume {shlex.quote(text)}" for text in excluded.conditions)
+        assumed = " ".join(f"--assume {quote_word(text)}" for text in excluded.conditions)
         remedy = f"if the conditions are right, say so: {assumed}; if not, take them out of {excluded.where}"
         return [Undecided(why=f"{why}, {call} for one", remedy=remedy)]
     if excluded.n_tried and n_inputs < MIN_DISTINCT:
@@ -191,8 +191,8 @@ def _settle(shown: Validation, task: Task) -> str:
     most = max(shown.doing, key=lambda doing: (len(doing.candidates), doing.outcome[0] == Kind.EXCEPTION))
     kind, said = most.outcome
     condition = shown.condition or "CONDITION on the arguments"
-    right = f"{call} raises {said}" if kind == Kind.EXCEPTION else f"{call} == ..."
-    return f'say what is right there: --example "{right}"; or leave such inputs out: --assume "{condition}"'
+    right = quote_word(f"{call} raises {said}" if kind == Kind.EXCEPTION else f"{call} == ...")
+    return f"say what is right there: --example {right}; or leave such inputs out: --assume {quote_word(condition)}"
 
 
 def verdict_of(found: Evidence, doubts: Sequence[Undecided]) -> Verdict:

@@ -1,5 +1,6 @@
 """What is said of outcomes, and what would tell more."""
 
+import shlex
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 
 from difftrust.check.outcomes import Answers, builtin_of, is_a
 from difftrust.check.programs import imported_packages
-from difftrust.check.verdict import next_step
+from difftrust.check.report import Doing, Validation
+from difftrust.check.spelling import spelled_call
+from difftrust.check.verdict import _settle, next_step
 from difftrust_core.base.records import Kind
 from difftrust_core.metrics.equality import Comparison, Equality
 
@@ -55,6 +58,19 @@ def test_what_an_exception_is(raised: str, name: str, expected: bool) -> None:
 def test_more_inputs_while_their_second_half_splits(labels: list[list[int]], said: str) -> None:
     found = SimpleNamespace(labels=np.array(labels), counts=np.ones(2, dtype=int))
     assert next_step("coherent", (), found, len(labels[0])).startswith(said)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["'\"'", "'$HOME'", "'`ls`'", "'it\\'s'", "'\\n'", "1"])
+def test_a_shell_takes_the_remedy_as_it_is_meant(text: str) -> None:
+    doing = (Doing(candidates=("a.py",), outcome=(Kind.EXCEPTION, "ValueError")),)
+    left_out = Validation(arguments=f"({text},)", minimal=True, doing=doing, condition=f"x != {text}")
+    task = SimpleNamespace(preamble="", entry_point="f")
+    words = shlex.split(_settle(left_out, task).replace(";", ""))  # type: ignore[arg-type]
+    call = spelled_call("f", f"({text},)")
+    assert [words[k + 1] for k, word in enumerate(words) if word.startswith("--")] == [
+        f"{call} raises ValueError",
+        f"x != {text}",
+    ]
 
 
 def test_exceptions_that_derive_from_a_documented_one_are_equal_to_it_and_others_are_not() -> None:

@@ -8,9 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.background import JOBS, Job
+from dashboard.components.check_result import _for_page
 from dashboard.components.model_choice import OTHER
 from dashboard.components.pasted import candidate_files, functions_of, simulated_files, with_example, with_names
 from difftrust.outputs.report_text import excluded_of
+from difftrust.text import quote_word
 from difftrust_core.exceptions import BadStub
 from tests.support.command import Capture
 from tests.support.llm_server import Server
@@ -170,6 +172,14 @@ def test_the_example_runs_at_one_click_and_what_is_right_is_settled_by_another()
     assert "**An example says what is right**, and programs contradict it" in words
     (said,) = [str(code.value) for code in at.code if "expected: " in str(code.value)]
     assert said.splitlines()[2].startswith("program 1: ")
+
+
+@pytest.mark.parametrize("example", ["part([], -1) raises ValueError", """split('"') == ['"']""", "f(1)"])
+def test_advice_names_fields_and_no_quotes_of_a_shell(example: str) -> None:
+    said = _for_page(
+        f'say it: --example {quote_word(example)}; or leave it out: --assume "x > 1"; more inputs (-n 100)'
+    )
+    assert said == f'say it: the example "{example}"; or leave it out: the assumption "x > 1"; more inputs (100)'
 
 
 @pytest.mark.slow
