@@ -149,7 +149,13 @@ class Course:
         unchanged = fresh.classify(working, seeds)
         if drawn.differing:
             options.say("looking for the smallest inputs on which validation differs")
-        left_out = LeftOut(names=self.names, judge=judge.fresh(), inputs=self.inputs)
+        left_out = LeftOut(
+            names=self.names,
+            judge=judge.fresh(),
+            inputs=self.inputs,
+            stated=self.function.stated_calls,
+            contradicting=examples.contradicting,
+        )
         return Evidence(
             task=self.task,
             subject=self.prepared.subject or subject_of(self.prepared.candidates),
@@ -307,11 +313,17 @@ class LeftOut:
     """Of each program, its candidates."""
     judge: InputFilter
     inputs: InputSource
+    stated: frozenset[str] = frozenset()
+    """Inputs of which an example says what is right."""
+    contradicting: frozenset[int] = frozenset()
+    """Programs that contradict one."""
 
     def find_validation(self, differing: Sequence[Judged]) -> tuple[Validation, ...]:
         """Return up to five such inputs, the plainest first: one for each doubt, or for each way to differ."""
         groups: dict[tuple[str, ...], list[Judged]] = {}
         for judged in differing:
+            if self._is_settled(judged):
+                continue
             way = (judged.doubt,) if judged.doubt else tuple(map(_way, judged.outcomes))
             groups.setdefault(way, []).append(judged)
         first = sorted(groups.values(), key=lambda group: -len(group))[:MAX_SHOWN]
@@ -387,6 +399,13 @@ class LeftOut:
             condition=first.condition,
         )
 
+    def _is_settled(self, judged: Judged) -> bool:
+        """Tell whether an example says what is right there, and all programs agree that contradict none."""
+        if judged.text not in self.stated or not self.contradicting:
+            return False
+        rest = [o for p, o in enumerate(judged.outcomes) if p not in self.contradicting and o[0] != Kind.LOAD_ERROR]
+        return len(set(self.judge.answers.classify(rest))) <= 1
+
     def _oddity(self, arguments: str) -> float:
         return oddity(self.judge.implied.values(arguments))
 
@@ -396,7 +415,7 @@ class LeftOut:
         """Return the smallest input on which a pair of programs shows it and ``holds``, and whether it is minimal."""
 
         def keeps(texts: Sequence[str]) -> list[bool]:
-            return list(map(holds, judge.judge(texts)))
+            return [holds(judged) and not self._is_settled(judged) for judged in judge.judge(texts)]
 
         codes = [judge.programs[p].code for p in pair]
         shrunk = Duel(judge.executor, codes, shows, keeps).smallest(starts, (), self.inputs.accepts)

@@ -59,6 +59,8 @@ class Stub:
     """What must hold of the arguments, and what of the docstring could not be read."""
     allowed_calls: tuple[Mapping[str, Any], ...] = ()
     """The arguments, by name, of examples and calls that are taken as allowed."""
+    stated_calls: frozenset[str] = frozenset()
+    """Argument tuples of which an example says what is right."""
     any_order: str = ""
     """The sentence that leaves the order of results open, if one does."""
     notes: tuple[str, ...] = ()
@@ -111,6 +113,7 @@ def load_stub(
         libraries=tuple(dict.fromkeys([*sorted(packages), *allow_imports])),
         conditions=conditions,
         allowed_calls=tuple(loading.allowed_calls),
+        stated_calls=frozenset(text for each in loading.examples if each.stated for text in loading.calls_in(each)),
         any_order=any_order,
         notes=(*loading.notes, *conditions.notes, *said, *preamble.notes),
     )

@@ -163,6 +163,21 @@ def test_a_documented_exception_is_an_answer(checked: Check) -> None:
     assert '--pin "root(-1) raises ValueError"' in out
 
 
+def test_an_input_of_which_an_example_says_what_is_right_is_not_left_to_settle(checked: Check) -> None:
+    stub = 'def head(xs: list[int], n: int) -> list[int]:\n    """Return the first n items."""\n'
+    refuses = "def head(xs, n):\n    if n < 0:\n        raise ValueError(n)\n    return xs[:n]\n"
+    codes = (*returning("head(xs, n)", "xs[:n]", "xs[:n]"), refuses)
+    said = json.loads(checked(stub, codes, "--format=json")[1])["validation"]
+    (shown,) = [each["arguments"] for each in said]
+    example = f"head{shown} == {eval(f'(lambda xs, n: xs[:n]){shown}')}"
+    status, out = checked(stub, codes, "--example", example, "--format=json")
+    found = json.loads(out)
+    assert (status, found["contradictions"][0]["candidates"]) == (1, ["2.py"])
+    assert shown not in [each["arguments"] for each in found["validation"]]
+    status, out = checked(stub, codes, "--example", f"head{shown}", "--format=json")  # which says nothing
+    assert shown in [each["arguments"] for each in json.loads(out)["validation"]]
+
+
 def test_effects_are_shown_as_such(checked: Check) -> None:
     stub = 'def top(xs: list[int]) -> int:\n    """Return the largest, 0 for none."""\n'
     quiet = "def top(xs):\n    return max(xs, default=0)\n"
