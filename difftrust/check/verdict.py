@@ -83,7 +83,7 @@ class Evidence:
     @cached_property
     def disagreement(self) -> Floats | None:
         """(n,): D of each input; None where nothing can be compared."""
-        if self.weights.sum() < 2 or not self.labels.shape[1]:
+        if self.weights.sum() < 2 or not self.loading.any() or not self.labels.shape[1]:
             return None
         return disagreement_per_input(self.labels, self.weights)
 

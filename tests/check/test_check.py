@@ -178,6 +178,15 @@ def test_an_input_of_which_an_example_says_what_is_right_is_not_left_to_settle(c
     assert shown in [each["arguments"] for each in json.loads(out)["validation"]]
 
 
+def test_nothing_is_said_of_the_incoherence_of_programs_of_which_none_loads(checked: Check) -> None:
+    stub = 'def f(x: int) -> int:\n    """Return x."""\n'
+    for codes, n in ((("def f(x: return x", "y = 1"), 0), (("def f(x: return x", "def f(x):\n    return x"), 1)):
+        status, out = checked(stub, codes)
+        assert (status, f"Could not decide: {n} of 2 candidates load." in out) == (3, True)
+        assert "No disagreement" not in out
+        assert ("incoherence 0.0000" in out, "incoherence 1.0000" in out) == (False, n == 1)
+
+
 def test_effects_are_shown_as_such(checked: Check) -> None:
     stub = 'def top(xs: list[int]) -> int:\n    """Return the largest, 0 for none."""\n'
     quiet = "def top(xs):\n    return max(xs, default=0)\n"
