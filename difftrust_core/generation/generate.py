@@ -16,7 +16,7 @@ from difftrust_core.base.files import scratch_folder
 from difftrust_core.base.parallel import Progress
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded import Recorded
-from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, WrongUsage
+from difftrust_core.exceptions import BadStore, DifftrustError, NoStore, StoreInUse, WrongUsage
 from difftrust_core.generation.extraction import program_in
 from difftrust_core.generation.missing import (
     Generation,
@@ -115,8 +115,9 @@ def generate(
     missing nothing is asked. Samples that were imported count as there. Tasks need no reference (but for the simulated
     coders) and no seed inputs.
 
-    Raises WrongUsage for what cannot work, StoreInUse if another command asks the same models for the same store,
-    BadStore if replies cannot be kept or were made for another prompt.
+    Raises WrongUsage for what cannot work, StoreInUse if another command asks the same models for the same store or
+    writes to it for more than a minute after the last reply, BadStore if replies cannot be kept or were made for
+    another prompt.
     """
     options = options or GenerationOptions()
     request = PlanRequest(models=tuple(models), temperature=float(temperature), m=m)
@@ -136,7 +137,7 @@ def generate(
                 done.n_at_hand = done.n_wanted - _n_lacking(queues)
                 _ask_all(queues, request, options, done=done, say=say)
     finally:  # also after Ctrl-C: what has arrived can be executed
-        done.incomplete = _add_replies(store, tasks, queues, n_jobs=options.n_jobs)
+        done.incomplete = _add_replies(store, tasks, queues, n_jobs=options.n_jobs, say=say)
     done.seconds = time.monotonic() - began
     return done
 
@@ -217,9 +218,11 @@ def _ask_all(
 
 
 def _add_replies(
-    store: Store, tasks: Sequence[Task], queues: Sequence[ModelQueue], *, n_jobs: int = 2
+    store: Store, tasks: Sequence[Task], queues: Sequence[ModelQueue], *, n_jobs: int, say: Callable[[str], None]
 ) -> list[Incomplete]:
     """Make candidates of the replies that are none yet; return those that hold no whole program.
+
+    Another command that writes is waited for: it may be adding its own replies. Raises StoreInUse if it takes long.
 
     A reply without a program is a candidate with an empty text: it does not load, and counts as that. One that has yet
     to be asked for once more is no candidate.
@@ -244,7 +247,11 @@ def _add_replies(
     if not rows:
         return []
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    add_candidates(store, Recorded(candidates=frame), by_benchmark(tasks), n_jobs=n_jobs)
+    try:
+        add_candidates(store, Recorded(candidates=frame), by_benchmark(tasks), n_jobs=n_jobs, on_wait=say)
+    except StoreInUse as e:
+        kept = f"{len(rows)} replies are kept and will not be requested again"
+        raise StoreInUse(f"{e}, then run the command again ({kept})") from None
     return sorted(incomplete, key=lambda one: (one.benchmark, one.task_id, one.sample_index))
 
 

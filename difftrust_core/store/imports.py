@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -118,8 +118,18 @@ def _benchmarks_at_hand(selection: Selection, own: Collection[str]) -> dict[str,
     return found
 
 
-def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[Task]], *, n_jobs: int = 2) -> Import:
-    """Add candidates and their tasks to a store. A sample that is there with another text is a bad row."""
+def add_candidates(
+    store: Store,
+    recorded: Recorded,
+    benchmarks: dict[str, list[Task]],
+    *,
+    n_jobs: int = 2,
+    on_wait: Callable[[str], None] | None = None,
+) -> Import:
+    """Add candidates and their tasks to a store. A sample that is there with another text is a bad row.
+
+    ``on_wait``: as of ``Store.writing``.
+    """
     candidates = recorded.candidates
     if candidates.is_empty():
         return _nothing_of(recorded)
@@ -128,7 +138,7 @@ def add_candidates(store: Store, recorded: Recorded, benchmarks: dict[str, list[
     # One after the other: as Python holds them, all of them may take four times what they take in a table.
     ids = pl.DataFrame({"code": codes, "program_id": [program_id(codes[at]) for at in range(len(codes))]})
     candidates = candidates.join(ids, on="code", maintain_order="left")
-    with store.writing():
+    with store.writing(on_wait=on_wait):
         renew_tree_ids(store, n_jobs)
         new, known, conflicts = _split_known(store, candidates)
         add_tasks(store, benchmarks)

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -81,19 +82,23 @@ def write_settings(root: Path, settings: Settings) -> None:
 
 PATIENCE = 15.0
 """Seconds for the workers of a killed process to end; they look after their parent twice a second."""
+WAIT = 60.0
+"""Seconds for another command to end, where it is waited for."""
+SILENT_WAIT = 2.0
+"""Seconds of them before a word is said."""
 REREAD = 30.0
 """Seconds for which a read is begun anew because files were merged under it."""
 _Read = TypeVar("_Read")
 
 
 @contextlib.contextmanager
-def hold(folder: Path) -> Iterator[None]:
-    """Hold ``folder`` alone. Raises StoreInUse if another process does, BadStore if it cannot be written."""
+def hold(folder: Path, *, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Hold ``folder`` alone. Raises StoreInUse if another process does, BadStore if it cannot be written.
+
+    ``on_wait``: wait a while for the other process, and call this with a line where that takes long; None: do not wait.
+    """
     with _opened(folder, ".lock") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StoreInUse(f"another difftrust command writes to {folder}; wait until it has ended") from None
+        _take(lock, folder, on_wait)
         with _opened(folder, ".workers") as workers:
             _await(workers, folder)
         yield
@@ -113,6 +118,17 @@ def _opened(folder: Path, name: str) -> IO[str]:
         return (folder / name).open("a")
     except OSError as e:
         raise BadStore(f"the store {folder} cannot be written: {e.strerror}; give it room and the right to") from None
+
+
+def _take(lock: IO[str], folder: Path, on_wait: Callable[[str], None] | None) -> None:
+    say_at = time.monotonic() + SILENT_WAIT
+    for _ in attempts(WAIT) if on_wait else (None,):
+        with contextlib.suppress(OSError):
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if on_wait and time.monotonic() > say_at:
+            on_wait(f"another difftrust command writes to {folder}; waiting up to {WAIT:.0f} s for it to end")
+            say_at = math.inf
+    raise StoreInUse(f"another difftrust command writes to {folder}; wait until it has ended")
 
 
 def _await(workers: IO[str], folder: Path) -> None:

@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from pathlib import Path
@@ -138,9 +138,10 @@ class Store:
         write_settings(self.root, settings)
 
     @contextlib.contextmanager
-    def writing(self, *, is_repair: bool = False) -> Iterator[None]:
+    def writing(self, *, is_repair: bool = False, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
         """Hold the store for writing; may be nested. Raises StoreInUse if another process does.
 
+        ``on_wait``: as of ``hold``; a store at a URL is not waited for.
         At the end the list of the store's files is brought up to date. Raises BadStore where something leads out of the
         store, unless this is a repair.
         """
@@ -148,7 +149,7 @@ class Store:
             yield
             return
         mirror = Mirror.of(self.root)
-        with mirror.held() if mirror else hold(self.root):
+        with mirror.held() if mirror else hold(self.root, on_wait=on_wait):
             for folder, folders, files in os.walk(self.root):
                 for path in [Path(folder, name) for name in (*folders, *files)]:
                     if path.match(".*.tmp"):

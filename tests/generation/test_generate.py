@@ -19,8 +19,10 @@ from difftrust_core.generation.generate import estimate_generation, generate
 from difftrust_core.generation.missing import GenerationOptions, incomplete_lines
 from difftrust_core.generation.prices import Price
 from difftrust_core.generation.providers import seconds_asked_to_wait
+from difftrust_core.store import settings
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.support.holding import Holder
 from tests.support.llm_server import BAD, Asked, Server, kept_lines
 from tests.support.tasks import small_task
 from tests.support.tiny import RIGHT, TASKS, WRONG, candidates, silent
@@ -372,6 +374,26 @@ def test_two_commands_do_not_ask_for_the_same(store: Store) -> None:
             ask(store, tasks_named(2), options(server))
         first.join()
     assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_who_has_all_replies_waits_for_another_command_that_writes(
+    store: Store, monkeypatch: pytest.MonkeyPatch, ends: bool
+) -> None:
+    monkeypatch.setattr(settings, "WAIT", 60.0 if ends else 0.2)
+    other = Holder(
+        "from pathlib import Path\nfrom difftrust_core.store.settings import hold", f"hold(Path({str(store.root)!r}))"
+    )
+    with Server() as server:
+        if ends:
+            threading.Thread(target=lambda: (until(lambda: len(kept_lines(store.root)) == 3), other.end())).start()
+        else:
+            with pytest.raises(StoreInUse, match=r"then run the command again \(3 replies are kept and will not be "):
+                ask(store, tasks_named(3), options(server))
+            other.end()
+        ask(store, tasks_named(3), options(server))
+        assert len(server.asked) == 3
+    assert len(store.read("candidates")) == 3
 
 
 def test_a_running_event_loop_is_no_hindrance(store: Store) -> None:

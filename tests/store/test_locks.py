@@ -30,6 +30,19 @@ def test_the_second_is_told_until_the_first_has_ended(tmp_path: Path, ends: str)
         pass
 
 
+def test_who_waits_is_told_once_and_goes_on_when_the_first_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locking, "SILENT_WAIT", 0.1)
+    said: list[str] = []
+    first = other("hold", tmp_path)
+    threading.Timer(0.7, first.end).start()
+    with hold(tmp_path, on_wait=said.append):
+        assert said == [f"another difftrust command writes to {tmp_path}; waiting up to 60 s for it to end"]
+    with hold(tmp_path, on_wait=said.append):
+        assert len(said) == 1
+
+
 def test_the_next_waits_for_the_workers_of_the_one_before(tmp_path: Path) -> None:
     worker = other("share", tmp_path)
     threading.Timer(0.7, worker.end).start()
