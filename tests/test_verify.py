@@ -18,13 +18,13 @@ from difftrust_core.base.files import is_plain
 from difftrust_core.base.records import Kind
 from difftrust_core.datasets.recorded import selection_of
 from difftrust_core.estimates.queries import query_estimates
-from difftrust_core.estimates.refresh import refresh_estimates
+from difftrust_core.estimates.refresh import estimates_are_stale, refresh_estimates
 from difftrust_core.exceptions import BadStore, NoStore
 from difftrust_core.execution.execute import execute
-from difftrust_core.store.checksums import LIST_FILE, is_whole
+from difftrust_core.store.checksums import LIST_FILE, is_whole, read_list, write_list
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.replies import Record, ReplyFile
-from difftrust_core.store.schemas import RESULT_TABLES
+from difftrust_core.store.schemas import PARTITIONS, RESULT_TABLES
 from difftrust_core.store.store import SETTINGS_FILE, Store, merge_files, partition_of
 from tests.recovery.world import snapshot
 from tests.support.command import Capture
@@ -419,6 +419,39 @@ def test_with_one_file_of_results_those_of_the_other_tables_go(store: Store) -> 
     assert [name for name in moved if name.startswith("estimates/")] == [ESTIMATES]
     assert {name.split("/")[0] for name in moved} >= {"classes", "draws", "members", "patterns"}
     assert {name.split("/")[0] for name in store.names()} & {*RESULT_TABLES} == {"estimates"}
+
+
+def test_of_two_policies_the_results_and_the_reach_of_one_are_its_own(store: Store) -> None:
+    execute(store, n=10, validity="domain", say=silent)
+    refresh_estimates(store)
+    execute(store, n=40, validity="reference", say=silent)
+    flip(ESTIMATES)(store)
+    domain = ESTIMATES.replace("=reference", "=domain")
+    flip(domain)(store)
+    remedies = {f.path: f.remedy for f in verify(store).findings}
+    command = f"difftrust execute --store {store.root} "
+    assert remedies == {ESTIMATES: f"{command}-n 40", domain: f"{command}--inputs domain -n 10"}
+    flip(ESTIMATES)(store)  # back as it was
+    moved = verify(store, repair=True).moved
+    assert domain in moved
+    assert all("/validity=domain/" in name for name in moved)
+    assert not estimates_are_stale(store)
+    execute(store, n=10, validity="domain", say=silent)
+    refresh_estimates(store)
+    assert verify(store).findings == ()
+
+
+@pytest.mark.parametrize("table", ["smallest", "stability"])
+def test_without_results_that_no_others_speak_of_the_others_stay(store: Store, table: str) -> None:
+    where = "/".join(f"{name}=1" for name in PARTITIONS[table])
+    write_list(store.root, {*read_list(store.root), name := f"{table}/{where}/{table}.parquet"})
+    found = verify(store, repair=True)
+    assert [(f.path, f.what) for f in found.findings] == [(name, "expected this file, found none")]
+    assert found.moved == ()
+    command = {"smallest": "smallest", "stability": "structure"}[table]
+    assert found.findings[0].remedy == f"repeat the `difftrust {command} --store {store.root}` that made it"
+    assert verify(store).findings == ()
+    assert not estimates_are_stale(store)
 
 
 def test_who_met_a_chunk_is_named_up_to_three(tmp_path: Path) -> None:

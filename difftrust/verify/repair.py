@@ -11,6 +11,7 @@ import polars as pl
 
 from difftrust.verify.rows import Finding
 from difftrust_core.base.files import is_plain
+from difftrust_core.base.records import Validity
 from difftrust_core.exceptions import BadStore, DifftrustError
 from difftrust_core.store.checksums import LIST_FILE, forget
 from difftrust_core.store.schemas import CHUNK_TABLES, REFERENCE, RESULT_TABLES, SCHEMAS
@@ -21,13 +22,17 @@ DAMAGED: Final = "damaged"
 """Folder of a store to which damaged files are moved."""
 _FEW = 3
 """Commands to name at most."""
+_VALIDITY = "validity="
+_ALONE: Final = {"smallest": "smallest", "stability": "structure"}
+"""Results that no others speak of -> the command that makes them."""
 
 
 def with_remedies(store: Store, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings with what to run once `--repair` has moved their files aside."""
     known: dict[str, str] = {}
     for finding in findings:
-        place = "/".join(finding.path.split("/")[1:4]) if finding.table in CHUNK_TABLES else finding.table
+        is_chunk = finding.table in CHUNK_TABLES
+        place = "/".join(finding.path.split("/")[1:4]) if is_chunk else finding.table + _validity_of(finding.path)
         if place not in known:
             known[place] = _remedy(store, finding)
         yield replace(finding, remedy=known[place])
@@ -43,16 +48,32 @@ def _remedy(store: Store, finding: Finding) -> str:
         return f"difftrust export --store FULL --out {store.root}, FULL the store it was made from"
     if finding.table in CHUNK_TABLES and "start=" in finding.path:
         return " ; ".join(_executions(store, finding.path))
+    if finding.table in _ALONE:
+        return f"repeat the `difftrust {_ALONE[finding.table]} --store {store.root}` that made it"
     if finding.table in (*RESULT_TABLES, *CHUNK_TABLES, "tokens"):
-        return f"difftrust execute --store {store.root} -n {_reach(store)}"
+        validity = _validity_of(finding.path)
+        return f"{_execute(store, validity)}{_reach(store, validity)}"
     has_replies = any((store.root / "replies").rglob("*.jsonl"))
     return f"repeat the `difftrust {'generate` or `difftrust import' if has_replies else 'import'}` that brought it"
 
 
-def _reach(store: Store) -> int:
-    """Return the inputs that every task was executed on: executing that far executes nothing new."""
+def _execute(store: Store, validity: str) -> str:
+    """Return the command, but for its n, that executes by a policy, the store's own if none is named."""
+    inputs = "" if _executed_as(store, validity) == store.settings().validity else f"--inputs {validity} "
+    return f"difftrust execute --store {store.root} {inputs}-n "
+
+
+def _executed_as(store: Store, validity: str) -> str:
+    """Return the policy to execute by so that results by another come back: those on tests come with the store's."""
+    is_named = validity in tuple(Validity) and validity != Validity.TESTS
+    return validity if is_named else store.settings().validity
+
+
+def _reach(store: Store, validity: str) -> int:
+    """Return the inputs that every task was executed on by a policy: executing that far executes nothing new."""
     try:
-        counts = store.read("inputs").group_by("benchmark", "task_id").agg(pl.len())["len"]
+        inputs = store.read("inputs").filter(validity=_executed_as(store, validity))
+        counts = inputs.group_by("benchmark", "task_id").agg(pl.len())["len"]
     except DifftrustError:
         return 1
     return int(counts.min() or 1)  # type: ignore[arg-type]
@@ -62,7 +83,10 @@ def _executions(store: Store, path: str) -> list[str]:
     """Return the commands that execute one chunk again: of everybody, or of the coders that had met it."""
     parts = path.split("/")[1:4]
     where = partition_of(Path(*parts), "inputs")
-    command = f"difftrust execute --store {store.root} -n "
+    validity = str(where["validity"])
+    command = _execute(store, validity)
+    if validity == Validity.TESTS != store.settings().validity:
+        return [f"{command}{_reach(store, validity)}"]
     try:
         inputs = _readable(store, "inputs", where)
         end = int(inputs["input_index"].max() or 0) + 1  # type: ignore[arg-type]
@@ -116,9 +140,10 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
     within = [name for name in in_order if _is_within(store.root / name, store.root)]
     moved = [name for name in within if (store.root / name).is_file() or not is_plain(store.root / name)]
     refuse_foreign(store.root / DAMAGED)
-    if any(table_of(name) in (*RESULT_TABLES, *CHUNK_TABLES) for name in names):
-        for path in (store.root / "estimates").glob("*.fingerprint"):
-            path.unlink(missing_ok=True)  # so that the next `execute` makes the results anew
+    policies = {_validity_of(name) for name in names if table_of(name) in {*RESULT_TABLES, *CHUNK_TABLES} - {*_ALONE}}
+    fingerprints = [path for path in (store.root / "estimates").glob("*.fingerprint") if {path.stem, ""} & policies]
+    for path in fingerprints:
+        path.unlink(missing_ok=True)  # so that the next `execute` makes the results anew
     for name in moved:
         to = _free(store.root / DAMAGED / name)
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -129,6 +154,11 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
 def _is_within(path: Path, root: Path) -> bool:
     """Tell whether a path is in a folder of the store itself: what a link leads to is not the store's."""
     return path.parent.resolve().is_relative_to(root.resolve())
+
+
+def _validity_of(name: str) -> str:
+    """Return the policy that a path names, the empty text if it names none."""
+    return next((part.removeprefix(_VALIDITY) for part in name.split("/") if part.startswith(_VALIDITY)), "")
 
 
 def table_of(name: str) -> str:
@@ -152,14 +182,18 @@ def _affected(store: Store, finding: Finding) -> Iterator[str]:
         elif path.suffix == ".parquet" and table == finding.table:
             yield finding.path
         elif finding.table in RESULT_TABLES or path.is_dir():
-            yield from _all_of(store, store.root / table)
+            policy = _validity_of(finding.path)
+            names = _all_of(store, store.root / table)
+            yield from (name for name in names if not policy or _validity_of(name) == policy)
 
 
 def _dependents(table: str) -> tuple[str, ...]:
     """Return the tables whose rows speak of those of ``table`` within a chunk or a benchmark, itself first."""
     if table in CHUNK_TABLES:
         return CHUNK_TABLES[CHUNK_TABLES.index(table) :]
-    return RESULT_TABLES if table in RESULT_TABLES else (table,)
+    if table in _ALONE or table not in RESULT_TABLES:
+        return (table,)
+    return tuple(name for name in RESULT_TABLES if name != "stability")
 
 
 def _all_of(store: Store, folder: Path) -> Iterator[str]:

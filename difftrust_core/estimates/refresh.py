@@ -14,6 +14,7 @@ from difftrust_core.estimates.measures import whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names, pool_of
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.equality import EQUALITIES, Equality
+from difftrust_core.store.checksums import forget
 from difftrust_core.store.schemas import KEYS, MEASURED
 from difftrust_core.store.store import PARTITIONS, SCHEMAS, Store, partition_of
 
@@ -132,7 +133,9 @@ def _refresh(store: Store, n_jobs: int) -> None:
 
 def _write_compact(store: Store, benchmark: str, frames: dict[str, pl.DataFrame]) -> None:
     where = {"benchmark": benchmark, "validity": store.settings().validity}
-    shutil.rmtree(store.folder("smallest", where), ignore_errors=True)  # it speaks of rows that get other numbers
+    smallest = store.folder("smallest", where)  # it speaks of rows that get other numbers
+    forget(store.root, [path.relative_to(store.root).as_posix() for path in smallest.glob("*.parquet")])
+    shutil.rmtree(smallest, ignore_errors=True)
     for table in ("draws", "patterns", "classes", "members"):
         store.write(table, frames[table], where, table)
     for (equality,), part in frames["disagreements"].group_by("equality", maintain_order=True):

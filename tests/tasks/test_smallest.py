@@ -111,6 +111,7 @@ def test_more_candidates_add_their_pairs_or_start_anew(store: Store, bare: Store
     execute(other, n=60, say=silent)
     refresh_estimates(other)
     assert other.read("smallest").is_empty()
+    assert verify(other).findings == ()
 
 
 def test_results_keep_the_table_and_are_not_filled_without_texts(store: Store, bare: Store, tmp_path: Path) -> None:
