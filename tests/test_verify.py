@@ -21,7 +21,7 @@ from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import estimates_are_stale, refresh_estimates
 from difftrust_core.exceptions import BadStore, NoStore
 from difftrust_core.execution.execute import execute
-from difftrust_core.store.checksums import LIST_FILE, is_whole, read_list, write_list
+from difftrust_core.store.checksums import LIST_FILE, ROOM_FILE, is_whole, read_list, write_list
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.replies import Record, ReplyFile
 from difftrust_core.store.schemas import PARTITIONS, RESULT_TABLES
@@ -518,6 +518,7 @@ def test_a_changed_reply_is_found_and_stays(store: Store) -> None:
         ReplyFile(store, where)
     (finding,) = verify(store, repair=True).findings
     assert finding.table == "replies"
+    assert finding.what.startswith("line 1 is damaged: expected the reply that was written, found another text or")
     assert kept.path.is_file()
 
 
@@ -548,6 +549,7 @@ def test_the_command(store: Store, capsys: Capture) -> None:
         return int(ended.value.code or 0), capsys.readouterr().out
 
     (store.root / "notes.txt").write_text("mine")
+    (store.root / ROOM_FILE).write_text("")  # of a command that writes, or of this one with --repair
     status, out = run()
     assert status == 0
     assert out.splitlines()[0] == "note: notes.txt is no file of a store; it is not looked at"
@@ -565,6 +567,20 @@ def test_the_command(store: Store, capsys: Capture) -> None:
     execute(store, n=40, say=silent)
     refresh_estimates(store)
     assert run()[0] == 0
+    where: dict[str, object] = {"benchmark": "tiny", "model": "one", "temperature": 0.6}
+    kept = ReplyFile(store, where)
+    with kept.appending():
+        kept.append(RECORD)
+    kept.path.write_bytes(kept.path.read_bytes().replace(b"return 1", b"return 2"))
+    for words in ((), ("--repair",)):
+        status, out = run(*words)
+        assert status == 1
+        assert out.splitlines()[-2:] == [
+            "replies are never moved; for each that is damaged:",
+            "  take the line out and repeat the `difftrust generate` that asked for it, or restore the file",
+        ]
+        assert "--repair" not in out
+        assert ROOM_FILE not in out
 
 
 @pytest.mark.parametrize("name", ["link.parquet", "link", "folder", "folder.parquet", "tiny_first.parquet", "pipe"])

@@ -57,8 +57,10 @@ def _as_text(found: "Verification", *, repair: bool) -> str:
     lines.append(f"{size}: {'one thing is' if n_wrong == 1 else f'{n_wrong} things are'} wrong")
     if found.moved:
         lines.append(f"moved {len(found.moved)} files to the folder damaged")
-    lines.append("run now:" if repair else "run it again with --repair, which moves these files aside, then:")
-    lines += [f"  {printable(remedy)}" for remedy in dict.fromkeys(f.remedy for f in found.findings)]
+    movable = "run now:" if repair else "run it again with --repair, which moves these files aside, then:"
+    for heading, are_replies in ((movable, False), ("replies are never moved; for each that is damaged:", True)):
+        if remedies := [f.remedy for f in found.findings if (f.table == "replies") is are_replies]:
+            lines += [heading, *(f"  {printable(remedy)}" for remedy in dict.fromkeys(remedies))]
     return "\n".join(lines)
 
 

@@ -233,7 +233,7 @@ def _fixed(request: FigureRequest, pools: Mapping[str, Pool], model: str | None 
     most = max(programs_of(pool, coder) for pool, coder in there)
     m, n = request.m or min(PAPER_SETTING.m, most), request.n or min(PAPER_SETTING.n, reached)
     require_reached("-m", m, most, "generate more")
-    require_reached("-n", n, max(pool.reach(coder) for pool, coder in there), f"run `difftrust execute -n {n}`")
+    require_reached("-n", n, max(pool.reach(coder) for pool, coder in there), f"run {request.execution(n)}")
     return {"m": m, "n": n, "temperature": temperature}
 
 

@@ -234,7 +234,7 @@ def _together(evidence: Evidence, policy: Policy, others: Votes, own: Votes) -> 
     if policy.examples and evidence.fails is None:
         raise WrongUsage(
             "expected results on the tests of every checked program, found none of some; run `difftrust execute "
-            "--inputs tests`"
+            "--store DIR --inputs tests`"
         )
     n_tasks = len(evidence.task_ids)
     # What it does on the examples depends on which program of its cell is checked, who differs from it on the cell.

@@ -37,9 +37,7 @@ def answers_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     store, pools = request.open(), replace(request, only=()).shown_pools()
     if not pools:
         inputs = store.settings().validity
-        raise NoStore(
-            f"the store {request.store} holds no results on inputs {inputs}; run `difftrust execute` on it first"
-        )
+        raise NoStore(f"the store {request.store} holds no results on inputs {inputs}; run {request.execution()}")
     rows = pl.concat(
         answers(pool, temperature=temperature, m=request.m, n=request.n)
         for pool in pools.values()

@@ -67,6 +67,16 @@ class TableRequest:
             _require_sampled(store, self.temperature)
         return store
 
+    def execution(self, n: int | None = None) -> str:
+        """Return the command that executes the store on the inputs asked for; results alone need a new store."""
+        inputs = f" --inputs {self.reading.inputs}" if self.reading.inputs else ""
+        further = inputs if n is None else f"{inputs} -n {n}"
+        if self.open().holds("candidates"):
+            return f"`difftrust execute --store {self.store}{further}`"
+        return (
+            f"`difftrust import difftrust --store DIR` and `difftrust execute --store DIR{further}`, DIR a new folder"
+        )
+
     def pools(self) -> dict[str, Pool]:
         """Return the behaviours of each benchmark of the store, as asked."""
         return open_pools(self.open(), equality=self.equality, n_jobs=self.n_jobs)
@@ -130,13 +140,12 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
     store = request.open()
     found = estimates_of_pools(store, request.shown_pools(), m=request.m, n=request.n)
     if found.is_empty():
-        asked = f" --inputs {request.reading.inputs}" if request.reading.inputs else ""
-        remedy = f"run `difftrust execute --store {request.store}{asked}`"
+        remedy = f"run {request.execution()}"
         if read_list(store.root) - store.names():
             remedy = f"files of it are gone, `difftrust verify --store {request.store}` says what to do"
         raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
     if estimates_are_stale(store):
-        notes.append("the store holds candidates that are not executed yet; run `difftrust execute`")
+        notes.append(f"the store holds candidates that are not executed yet; run {request.execution()}")
     if request.as_in_paper or is_shipped(request.store):
         notes.append("tasks: the published 150 of HumanEval and 412 of MBPP, as far as the store holds them")
     found = request.counted(found)
@@ -172,7 +181,7 @@ def settle(request: TableRequest, readings: Sequence[Reading] = ()) -> tuple[Tab
         for (pool, coder), number in zip(places, programs, strict=True)
     ]
     n = request.n or _usual_size(request, PAPER_SETTING.n, inputs, least=1)
-    require_reached("-n", n, max(inputs), f"run `difftrust execute -n {n}`")
+    require_reached("-n", n, max(inputs), f"run {request.execution(n)}")
     is_largest = not request.as_in_paper and request.m is request.n is None and (max(programs) > m or max(inputs) > n)
     others = "the largest that all coders shown have, some have more; -m, -n and --model choose others"
     notes = [f"m = {m}, n = {n}: {others}"] if is_largest else []

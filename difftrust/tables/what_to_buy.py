@@ -54,7 +54,7 @@ def open_asked(request: TableRequest) -> tuple[Pools, Examples]:
     """Return the benchmarks asked for, and the public examples of each."""
     pools = request.pools()
     if not pools:
-        raise NoStore(f"the store {request.store} holds no results of these inputs; run `difftrust execute` with them")
+        raise NoStore(f"the store {request.store} holds no results of these inputs; run {request.execution()}")
     if request.m or request.n:
         settle(request)  # refuses what nobody has
     chosen = {name: pool for name, pool in pools.items() if request.benchmark in (None, name)}

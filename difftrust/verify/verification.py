@@ -17,7 +17,7 @@ from difftrust.verify.rows import Finding, check_chunk, check_tables
 from difftrust_core.base.files import is_plain
 from difftrust_core.base.parallel import Progress, in_parallel
 from difftrust_core.exceptions import BadStore
-from difftrust_core.store.checksums import LIST_FILE, is_whole, read_list, sound_list
+from difftrust_core.store.checksums import LIST_FILE, ROOM_FILE, is_whole, read_list, sound_list
 from difftrust_core.store.replies import FILE as REPLIES_FILE
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.schemas import (
@@ -43,7 +43,7 @@ from difftrust_core.store.tree_ids import count_former_ids
 
 SUGGESTIONS = "suggestions"
 """The folder of files that a check keeps and its user edits."""
-_OWN = {SETTINGS_FILE, LIST_FILE, ".lock", ".workers"}
+_OWN = {SETTINGS_FILE, LIST_FILE, ROOM_FILE, ".lock", ".workers"}
 _BATCH = 32
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -242,4 +242,4 @@ def _check_replies(store: Store) -> Iterator[Finding]:
         try:
             ReplyFile(store, partition_of(path, "replies"))
         except BadStore as e:
-            yield _found(path.relative_to(store.root).as_posix(), str(e).removeprefix(f"{store.root}/"))
+            yield _found(path.relative_to(store.root).as_posix(), str(e).removeprefix(str(path)).lstrip(": "))

@@ -189,7 +189,8 @@ def _task(value: dict[str, object], tasks: Mapping[str, Task]) -> Task:
         raise _Refused(f"expected a text in field 'task_id', found {_found(value, 'task_id')}")
     found = tasks.get(task_id) or tasks.get(plain_id(task_id))
     if found is None:
-        raise _Refused(f"expected a task of the benchmarks loaded, found {task_id[:80]!r}")
+        first = f", the first is {next(iter(tasks))!r}" if tasks else ""
+        raise _Refused(f"expected a task of the benchmarks loaded, found {task_id[:80]!r}{first}")
     return found
 
 

@@ -54,7 +54,8 @@ def _load_matrix(store: Store, partition: dict[str, object], task_id: str, start
     row_of = {tree: keys.setdefault(_rows_of(tree, parts), len(keys)) for tree in sorted(parts[0].row_of)}
     widths = [part.kinds.shape[1] for part in parts]
     if list(starts) != [sum(widths[:i]) for i in range(len(parts))]:
-        raise BadStore(f"{store.root}: inputs of {task_id} are missing; run `difftrust execute` with the same -n again")
+        remedy = f"run `difftrust execute --store {store.root}` with the same -n again"
+        raise BadStore(f"{store.root}: inputs of {task_id} are missing; {remedy}")
     reach = np.array([sum(widths[: len(key)]) for key in keys], dtype=np.int64)
     rows = np.array([key + (-1,) * (len(parts) - len(key)) for key in keys], dtype=np.intp).reshape(-1, len(parts))
 

@@ -75,7 +75,7 @@ def check_reach(pool: Pool, n: int | None) -> None:
         if n is not None and n > len(task.pattern_of_input):
             raise WrongUsage(
                 f"{task.task_id} was executed on {len(task.pattern_of_input)} inputs, not {n}; "
-                f"run `difftrust execute -n {n}`"
+                f"run `difftrust execute --store DIR -n {n}`"
             )
 
 

@@ -26,6 +26,8 @@ import polars as pl
 from difftrust_core.base.files import is_plain, write_whole
 
 LIST_FILE: Final = "difftrust-files.txt"
+ROOM_FILE: Final = ".room.tmp"
+"""What a command that writes keeps the room for the list with."""
 LISTED: Final = frozenset({".parquet", ".jsonl"})
 _KEY: Final = "difftrust-sha256"
 _ZEROS: Final = "0" * 64
@@ -115,7 +117,7 @@ def write_list(root: Path, names: Iterable[str]) -> None:
 @contextlib.contextmanager
 def room_for_list(root: Path) -> Iterator[None]:
     """Keep as much room as the list will take, where there is so much: a disk may be full afterwards."""
-    kept = root / ".room.tmp"
+    kept = root / ROOM_FILE
     try:
         with contextlib.suppress(OSError), kept.open("xb") as file:
             size = (root / LIST_FILE).stat().st_size if (root / LIST_FILE).is_file() else 0

@@ -140,17 +140,19 @@ def _record(line: bytes, where: str) -> Record:
     try:
         row: Any = json.loads(line)
         if row.pop("sha256", None) not in (None, seal_words(row)):
-            raise ValueError
+            raise _damaged(where, "the reply that was written, found another text or checksum")
         record = Record(**row)
         paid = [n for n in (record.cost_usd, record.prompt_tokens, record.completion_tokens) if n is not None]
         is_told = record.number in (1, 2) and all(isinstance(row[name], kind) for name, kind in _KINDS.items())
         if not is_told or not all(0 <= n < math.inf for n in paid):  # of nan no budget would end
             raise TypeError
     except (ValueError, TypeError, AttributeError, RecursionError):
-        raise BadStore(
-            f"{where} is damaged: expected one reply as JSON; restore the file or take the line out"
-        ) from None
+        raise _damaged(where, "one reply as JSON") from None
     return record
+
+
+def _damaged(where: str, expected: str) -> BadStore:
+    return BadStore(f"{where} is damaged: expected {expected}; restore the file or take the line out")
 
 
 def _keep_names(path: Path, root: Path) -> None:

@@ -583,6 +583,13 @@ def test_selection_refuses_no_candidates_at_all() -> None:
         Selection(m=0)
 
 
+def test_a_line_of_an_unknown_task_is_told_how_an_id_looks(tmp_path: Path) -> None:
+    tasks = {"0": next(iter(TASKS.values()))}
+    path = write_lines(tmp_path / "s.jsonl", {"task_id": "0000", "solution": "pass"})
+    (bad,) = read_jsonl(path, tasks, model="a", temperature=0.6).bad_rows
+    assert bad.why == "expected a task of the benchmarks loaded, found '0000', the first is '0'"
+
+
 def test_candidates_of_unknown_tasks_become_bad_rows() -> None:
     recorded = Recorded(candidates=as_table(ROWS), bad_rows=(BadRow(where="w", why="y"),), skipped={"s": 1})
     split = split_unknown(recorded, {("MBPP", "Mbpp/2"), ("MBPP", "HumanEval/0")})

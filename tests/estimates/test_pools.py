@@ -55,7 +55,9 @@ def test_each_coder_is_estimated_as_far_as_its_programs_went(full: Store) -> Non
     assert reached == {FAR[0]: DEEP, NEAR[0]: N}
     assert set(compute_estimates(full, n=DEEP)["paper"]["model"]) == {FAR[0]}
     assert set(compute_estimates(full, n=N)["paper"]["model"]) == {FAR[0], NEAR[0]}
-    with pytest.raises(WrongUsage, match=f"executed on {DEEP} inputs, not 51; run `difftrust execute -n 51`"):
+    with pytest.raises(
+        WrongUsage, match=f"executed on {DEEP} inputs, not 51; run `difftrust execute --store DIR -n 51`"
+    ):
         compute_estimates(full, n=DEEP + 1)
 
 

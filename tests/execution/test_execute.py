@@ -140,7 +140,7 @@ def test_raising_n_executes_only_the_rest_and_keeps_the_prefix(tmp_path: Path) -
     assert mine.equals(other)
     for n in (10, 25, 60):
         assert compute_estimates(store, n=n)["paper"].equals(compute_estimates(whole, n=n)["paper"])
-    with pytest.raises(WrongUsage, match="executed on 60 inputs, not 61; run `difftrust execute -n 61`"):
+    with pytest.raises(WrongUsage, match="executed on 60 inputs, not 61; run `difftrust execute --store DIR -n 61`"):
         compute_estimates(store, n=61)
 
 

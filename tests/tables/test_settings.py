@@ -8,6 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import difftrust as dt
+from difftrust.export import export_results
 from difftrust.study import open_study
 from difftrust.tables.registry import TABLES, make_table
 from difftrust.tables.request import TableRequest, estimates_for
@@ -44,6 +45,17 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     execute(made, n=20, selection=selection_of(models=["far"]), say=silent)
     refresh_estimates(made)
     return made
+
+
+def test_what_executes_more_names_the_store_and_the_inputs(store: Store, tmp_path: Path) -> None:
+    request = TableRequest(store=store.root, reading=Reading(inputs="domain"), n=99)
+    command = f"run `difftrust execute --store {store.root} --inputs domain -n 99`"
+    with pytest.raises(WrongUsage, match=f"{command}$"):
+        estimates_for(request)
+    results = export_results(store, tmp_path / "results").root
+    command = "run `difftrust import difftrust --store DIR` and `difftrust execute --store DIR -n 99`, DIR a new folder"
+    with pytest.raises(WrongUsage, match=f"{command}$"):
+        estimates_for(TableRequest(store=results, n=99))
 
 
 @pytest.mark.quick(2)
