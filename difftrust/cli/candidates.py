@@ -105,7 +105,12 @@ def generate(
             raise WrongUsage(done.refusal)
     report_generation(done, store)
     if done.n_missing:
-        raise DifftrustError(f"{done.n_missing} samples are missing; run the command again for them")
+        remedy = "run the command again for them"
+        if done.is_spent:
+            spent = f"${done.spent:.4f} are spent"
+            spent += f", up to ${done.doubtful:.4f} more on replies of unknown cost" if done.doubtful else ""
+            remedy = f"the next request might pass --max-usd {max_usd:g} ({spent}); raise it for them"
+        raise DifftrustError(f"{done.n_missing} samples are missing; {remedy}")
 
 
 def _say(line: str) -> None:

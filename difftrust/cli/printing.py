@@ -134,8 +134,6 @@ def report_generation(done: "Generation", store: Path) -> None:
         echo_line(line)
     if done.lowest_concurrency is not None:
         echo_line(f"rate-limited by the provider: down to {done.lowest_concurrency} requests at a time")
-    if done.is_spent:
-        echo("stopped before the request that might have passed --max-usd; raise it for the rest")
 
 
 def report_execution(done: "Execution", refreshed: bool, n: int) -> None:

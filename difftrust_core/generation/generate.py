@@ -200,7 +200,7 @@ def _ask_all(
     with Progress(total=_n_lacking(queues), unit="reply", desc="generate", smoothing=0.05) as bar:
 
         def progress() -> None:
-            usd = f"${done.usd:.4f}" if done.n_unpriced < done.n_replies + done.n_asked_again else "$ unknown"
+            usd = f"${done.usd:.4f}" if done.usd or not done.n_unpriced else "$ unknown"
             words = f"{done.n_retries} retries, {len(done.failures)} failed, {usd}"
             bar.set_postfix_str(words, refresh=False)
             bar.update(done.n_replies + len(done.failures) - bar.n)
@@ -215,6 +215,7 @@ def _ask_all(
             stop=sampling.stop,
             on_interrupt=lambda: tell("stopping: waiting for the replies under way, for they are paid (Ctrl-C leaves)"),
         )
+    done.spent, done.doubtful = budget.spent, budget.doubtful
 
 
 def _add_replies(

@@ -167,7 +167,7 @@ class Generation:
     n_requests: int = 0
     n_retries: int = 0
     n_asked_again: int = 0
-    """Replies that were cut off or held no function, and so were asked for once more; they are paid for too."""
+    """Samples that were asked for once more, for their first reply was cut off or held no function; both are paid."""
     incomplete: list[Incomplete] = field(default_factory=list)
     """New samples whose reply holds no whole program all the same; they are candidates that do not load."""
     usd: float = 0.0
@@ -179,6 +179,10 @@ class Generation:
     failures: list[Failure] = field(default_factory=list)
     is_spent: bool = False
     """Stopped before the budget could be passed; what was not asked for is missing, and no failure."""
+    spent: float = 0.0
+    """Dollars that this store has paid for these samples, by earlier runs too."""
+    doubtful: float = 0.0
+    """Upper bound of what replies of unknown cost and requests without one may have cost; the budget counts it too."""
     lowest_concurrency: int | None = None
     """Requests at once after the providers pushed back, None if none did."""
     seconds: float = 0.0

@@ -238,7 +238,9 @@ class _ModelRun:
         bound = self._bound(wanted)
         async with self.gate.passing() as began:
             await self.whole.unless_stopped(self._admission(wanted, bound))
+            is_first = retrying.statistics["attempt_number"] == 1
             self.whole.done.n_requests += 1
+            self.whole.done.n_asked_again += wanted.number == 2 and is_first
             try:
                 reply = await sample_reply(self._ask(wanted))
             except NoReply as e:
@@ -298,7 +300,6 @@ class _ModelRun:
         done = self.whole.done
         record = self.queue.files[wanted.task.benchmark].records[wanted.task.task_id, wanted.sample_index]
         if self.queue.is_pending(record, wanted.task):
-            done.n_asked_again += 1
             self.queue.wanted.appendleft(replace(wanted, number=2))
         else:
             done.n_replies += 1

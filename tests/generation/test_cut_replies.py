@@ -171,9 +171,10 @@ def test_a_budget_that_ends_before_the_second_asking_leaves_the_sample_missing(s
     with Server(behaviour=lambda serial, prompt: "length" if serial == 0 else "good") as server:
         done = ask(store, server, max_tokens=100, max_usd=0.009)  # 400 tokens are 0.006, the prompt 0.002
         assert (done.is_spent, done.n_missing, len(server.asked)) == (True, 1, 1)
+        assert (done.n_asked_again, done.spent, done.doubtful) == (0, pytest.approx(EACH), 0)
         assert store.read("candidates").is_empty()
         done = ask(store, server, max_tokens=100, max_usd=1.0)
-        assert (done.n_replies, done.n_asked_again, done.usd) == (1, 0, pytest.approx(EACH))
+        assert (done.n_replies, done.n_asked_again, done.usd) == (1, 1, pytest.approx(EACH))
     assert store.read("candidates")["cost_usd"].to_list() == pytest.approx([2 * EACH])
 
 

@@ -253,6 +253,7 @@ def test_the_budget_stops_before_the_request_that_might_pass_it(store: Store) ->
         assert done.usd == pytest.approx(5 * each)
         again = ask(store, tasks, options(server, max_usd=max_usd))  # what was paid before counts
         assert (again.n_requests, again.is_spent) == (0, True)
+        assert again.spent == pytest.approx(5 * each)
         rest = ask(store, tasks, options(server, max_usd=1.0))
         assert (rest.n_replies, rest.is_spent, rest.n_missing) == (15, False, 0)
     assert len(server.asked) == 20
@@ -266,6 +267,7 @@ def test_a_budget_counts_what_may_have_been_paid_for_nothing(store: Store) -> No
         ].most_usd
         done = ask(store, tasks_named(1), options(server, max_usd=2.5 * (most or 0)))
     assert (done.n_requests, done.is_spent, done.failures) == (2, True, [])
+    assert (done.spent, done.doubtful) == (0, pytest.approx(2 * (most or 0)))
 
 
 def test_a_budget_without_a_price_is_refused(store: Store) -> None:

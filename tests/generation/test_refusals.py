@@ -178,6 +178,22 @@ def test_the_command_says_it_in_one_line_and_leaves_no_store(
     assert not (tmp_path / "store").exists()
 
 
+def test_a_budget_that_is_reached_is_said_with_what_was_spent_each_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["generate", "--benchmark", "starter", "--model", MODEL, "-m", 1, "--store", tmp_path / "store"]
+    with Server(behaviour=lambda serial, prompt: "length") as server:
+        given = ["--api-base", server.url, "--price", 2, 8, "--max-usd", 0.02]  # the second asking might cost 0.06
+        for _ in range(2):
+            ended, out, said = run(capsys, *words, *given)
+            assert ended == 1
+            n_asked, spent = len(server.asked), len(server.asked) * server.cost(2.0, 8.0)
+            assert f"the next request might pass --max-usd 0.02 (${spent:.4f} are spent); raise it for them" in said
+            assert "run the command again" not in said
+            assert "0 asked once more" in out or not out.count("replies")
+    assert n_asked == len(server.asked) > 0
+
+
 @pytest.mark.parametrize("model", ["openai/a\x01", "openai/a\udcff", "simulated/a\u202e"])
 def test_a_model_whose_name_cannot_be_printed_is_refused_before_anything_is_asked(model: str) -> None:
     with pytest.raises(
