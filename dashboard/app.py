@@ -16,7 +16,10 @@ from difftrust_core.exceptions import DifftrustError
 def draw(name: str, path: str) -> None:
     """Draw a page, reached by a path; its code is loaded when it is drawn."""
     view = importlib.import_module(f"dashboard.views.{name}")
-    view.draw() if path == name or not hasattr(view, "PARTS") else view.draw(path)
+    if path == name or not hasattr(view, "PARTS"):  # not one expression: Streamlit would print what it returns
+        view.draw()
+    else:
+        view.draw(path)
 
 
 st.set_page_config(page_title="difftrust", layout="wide", initial_sidebar_state="collapsed")

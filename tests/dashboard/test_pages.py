@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from dashboard import downloads, handed_out, permissions, text
+from dashboard.navigation import REGISTERED
 from difftrust.figures.error_incoherence import draw_error_incoherence
 from difftrust.shipped import find_results
 from difftrust_core.store.store import Settings, Store
@@ -26,6 +27,14 @@ def test_each_page_opens_and_says_where_its_numbers_come_from(page: str, more: d
     benchmark, temperature = more.get("benchmark", "HumanEval"), more.get("t", "0.6")
     assert f"results · {benchmark} · temperature {temperature} · m = 10 programs · n = 1,000 inputs" in words
     assert "input filter: reference accepts · executed 20" in words
+
+
+@pytest.mark.parametrize(
+    "page", ["check", *(pytest.param(p, marks=pytest.mark.slow) for p in REGISTERED if p != "check")]
+)
+def test_no_page_prints_what_its_code_returns(page: str) -> None:
+    """Streamlit writes the value of a bare expression of its script into the page."""
+    assert not {"None", "True", "False"} & {line.strip("` ") for line in shown(opened(page)).splitlines()}
 
 
 @pytest.mark.slow
