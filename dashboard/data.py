@@ -17,7 +17,7 @@ from dashboard import permissions, state
 from difftrust.explorer.cube import benchmarks_of, readings
 from difftrust.research.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
 from difftrust.shipped import PAPER_SETTING, find_results, find_starter_results, load_published
-from difftrust.tables.request import is_shipped
+from difftrust.tables.request import is_shipped, programs_of
 from difftrust_core.base.records import AS_STORED, Reading, Validity
 from difftrust_core.estimates.measures import TASK_SCHEMA, whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool
@@ -240,8 +240,8 @@ class Choice:
     def estimates(self) -> pl.DataFrame:
         """Return one row per (model, task): the columns of ``measures.TASK_SCHEMA``.
 
-        Models are left out if a program of theirs was not executed on n inputs, because a mean over some of the tasks
-        would mislead; ``left_out`` names them.
+        Models are left out if they have fewer than m programs, or one that was not executed on n inputs, because a mean
+        over fewer programs or tasks would mislead; ``left_out`` names them.
         """
         return _of_all(self)[0]
 
@@ -268,7 +268,8 @@ def _of_all(chosen: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]:
 def _of_one(chosen: Choice, model: str) -> pl.DataFrame:
     """Return the estimates of one model, no row where some are missing."""
     coder = (model, chosen.temperature)
-    rows = whole_rows(chosen.pool, [coder], m=chosen.m, n=chosen.n, fewer=True)
+    has_all = programs_of(chosen.pool, coder) >= chosen.m
+    rows = whole_rows(chosen.pool, [coder], m=chosen.m, n=chosen.n, fewer=True) if has_all else None
     return pl.DataFrame(schema=TASK_SCHEMA) if rows is None else rows
 
 

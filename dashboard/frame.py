@@ -27,8 +27,8 @@ def open_page(
     """Write a page's title and the choices that pages share; return what is chosen.
 
     ``title`` and ``about`` are our own text, Markdown allowed. ``can_hide_reference``: the page supports
-    ``Choice.blind``, so the switch is shown. ``names_left_out``: name the models that were not executed on n inputs;
-    this counts all models. Raises NoStore or BadStore, saying what to do.
+    ``Choice.blind``, so the switch is shown. ``names_left_out``: name the models without m programs executed on n
+    inputs; this counts all models. Raises NoStore or BadStore, saying what to do.
     """
     st.title(title, anchor=False)
     if about:
@@ -42,7 +42,8 @@ def open_page(
     left_out = chosen.left_out() if names_left_out else []
     if left_out:
         names = ", ".join(map(text.model_name, left_out))
-        text.show_sentence(f"Left out because some programs were not executed on {chosen.n:,} inputs: {names}")
+        size = f"{chosen.m} programs executed on {chosen.n:,} inputs of every task"
+        text.show_sentence(f"Left out, without {size}: {names}")
     return chosen
 
 

@@ -185,6 +185,7 @@ def _rendered(subject: Subject, title: str, panes: Sequence[Pane], *, whole: boo
         script=code,
         facts=[(what, visible(value)) for what, value in subject.facts()],
         left_out=", ".join(visible(display_name(model)) for model in subject.left_out),
+        m=subject.m,
         n=f"{subject.n:,}",
         numbers=headlines(subject.table, with_reference=subject.has_reference) if whole else [],
         picture=ranking_picture(subject) if whole else "",

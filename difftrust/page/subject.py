@@ -10,11 +10,19 @@ import polars as pl
 from difftrust import __version__
 from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, benchmarks_of, executed_on, readings
 from difftrust.shipped import PAPER_SETTING, in_published_set
-from difftrust.tables.request import is_shipped, programs_of, require_known, require_reached, require_sizes
+from difftrust.tables.request import (
+    TableRequest,
+    is_shipped,
+    programs_of,
+    require_known,
+    require_reached,
+    require_sizes,
+)
 from difftrust.tables.sentences import compare
 from difftrust_core.base.records import Coder, References, Validity
 from difftrust_core.estimates.measures import whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool
+from difftrust_core.estimates.refresh import executed_up_to
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.store.store import Store
 
@@ -32,7 +40,7 @@ class Subject:
     tasks: pl.DataFrame
     """A row a (model, task): ``measures.TASK_SCHEMA``."""
     left_out: tuple[str, ...]
-    """Models of which a program was not executed on n inputs."""
+    """Models without m programs that were executed on n inputs of every task."""
 
     @property
     def models(self) -> list[str]:
@@ -122,19 +130,24 @@ def make_subject(
     most_m = max(programs_of(pool, coder) for coder in coders)
     most_n = max(pool.reach(coder) for coder in coders)
     m, n = m or min(PAPER_SETTING.m, most_m), n or min(PAPER_SETTING.n, most_n)
-    require_reached("-m", m, most_m, "generate more")
+    waiting = {
+        model for (of, (model, t)), up_to in executed_up_to(store).items() if (of, t) == (name, at) and up_to < m
+    }
+    execution = f"run {TableRequest(store=store.root, reading=store.reading).execution(n)}"
+    require_reached("-m", m, most_m, execution if waiting else "generate more")
     tasks = _estimated(store, pool, coders, m=m, n=n) if 0 < n <= most_n else None
     if tasks is None:
         raise WrongUsage(f"no model of {name} was executed on {n:,} inputs; all there are: -n {most_n}")
-    missing = {model for model, _ in coders} - set(tasks["model"])
+    missing = ({model for model, _ in coders} | waiting) - set(tasks["model"])
     return Subject(
         store=store, benchmark=name, temperature=at, m=m, n=n, pool=pool, tasks=tasks, left_out=tuple(sorted(missing))
     )
 
 
 def _estimated(store: Store, pool: Pool, coders: Sequence[Coder], *, m: int, n: int) -> pl.DataFrame | None:
-    """Return the rows of all coders that were executed on so many inputs; None if there is none."""
+    """Return the rows of all coders that have m programs executed on so many inputs; None if there is none."""
     counted = in_published_set if is_shipped(store.root) else pl.DataFrame.clone
-    found = (whole_rows(pool, [coder], m=m, n=n, fewer=True, tasks=counted) for coder in coders)
+    there = [coder for coder in coders if coder in pool.members and programs_of(pool, coder) >= m]
+    found = (whole_rows(pool, [coder], m=m, n=n, fewer=True, tasks=counted) for coder in there)
     parts = [rows for rows in found if rows is not None]
     return pl.concat(parts) if parts else None

@@ -31,7 +31,7 @@ def _settled(make: Maker, *readings: Reading) -> Maker:
         found, notes = settle(request, readings)
         models = _models(found, readings)
         if make is make_rankings or not models:  # it ranks all temperatures together too, and says so in a row
-            made = make(found)
+            made = make(request if make is make_rankings else found)  # which has the notes of its own settling
             return replace(made, frame=_with_setting(made.frame, found, None))
         parts = {t: make(replace(found, temperature=t, only=tuple(sorted(own)))) for t, own in sorted(models.items())}
         frame = pl.concat([_with_setting(part.frame, found, t) for t, part in parts.items()], how="vertical_relaxed")

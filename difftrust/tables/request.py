@@ -1,6 +1,6 @@
 """What a table is asked for, and the estimates that it rests on."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
@@ -13,7 +13,7 @@ from difftrust.shipped import PAPER_SETTING, find_results, in_published_set
 from difftrust.tables.names import display_name
 from difftrust_core.base.records import AS_STORED, Coder, Detection, Reading, Validity
 from difftrust_core.estimates.pool import MISSING, Members, Pool
-from difftrust_core.estimates.refresh import estimates_are_stale, estimates_of_pools, open_pools
+from difftrust_core.estimates.refresh import estimates_are_stale, estimates_of_pools, executed_up_to, open_pools
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.checksums import read_list
@@ -89,6 +89,9 @@ class TableRequest:
         pools = self.pools()
         models = {model for pool in pools.values() for model, _ in pool.members}
         if pools and (unknown := sorted(set(self.only) - models)):
+            if unknown[0] in {model for _, (model, _) in executed_up_to(self.open())}:
+                execution = f"run {self.execution(inputs_of(pools.values()))}"
+                raise NoStore(f"no program of {unknown[0]} was executed on every task; {execution}")
             raise WrongUsage(f"the store has no model {unknown[0]!r}; there are: {', '.join(sorted(models))}")
         chosen = {name: chosen_coders(pool, self) for name, pool in pools.items()}
         return {name: pool for name, pool in chosen.items() if pool.members}
@@ -144,8 +147,6 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
         if read_list(store.root) - store.names():
             remedy = f"files of it are gone, `difftrust verify --store {request.store}` says what to do"
         raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
-    if estimates_are_stale(store):
-        notes.append(f"the store holds candidates that are not executed yet; run {request.execution()}")
     if request.as_in_paper or is_shipped(request.store):
         notes.append("tasks: the published 150 of HumanEval and 412 of MBPP, as far as the store holds them")
     found = request.counted(found)
@@ -171,11 +172,13 @@ def settle(request: TableRequest, readings: Sequence[Reading] = ()) -> tuple[Tab
         for pool in replace(request, reading=reading, m=None, n=None).shown_pools().values()
         for coder in sorted(pool.members)
     ]
+    waiting = _waiting(request, readings)
     if not places:
         return request, []
     programs = [programs_of(pool, coder) for pool, coder in places]
     m = request.m or _usual_size(request, PAPER_SETTING.m, programs, least=2)
-    require_reached("-m", m, max(programs), "generate more")
+    deepest = inputs_of(pool for pool, _ in places)
+    require_reached("-m", m, max(programs), f"run {request.execution(deepest)}" if waiting else "generate more")
     inputs = [
         _reach(pool, pool.of(coder).first(m)) if number >= m else 0
         for (pool, coder), number in zip(places, programs, strict=True)
@@ -191,6 +194,7 @@ def settle(request: TableRequest, readings: Sequence[Reading] = ()) -> tuple[Tab
     lacking = [(coder, pool.benchmark) for (pool, coder), reach in zip(places, inputs, strict=True) if reach < n]
     notes += _said_of(dict.fromkeys(lacking), m, n)
     is_tests = request.open().settings().validity == Validity.TESTS
+    notes += _said_of_waiting(request, waiting, n=None if is_tests else n)
     return replace(request, m=m, n=None if is_tests and request.n is None else n), notes
 
 
@@ -202,7 +206,7 @@ def require_reached(option: str, wanted: int, most: int, remedy: str) -> None:
     """Refuse more programs or inputs than are recorded. Raises WrongUsage."""
     if wanted > most:
         raise WrongUsage(
-            f"expected {option} of at most {most}, the most that is recorded of any coder shown, got {wanted}; choose "
+            f"expected {option} of at most {most}, the most that is executed of any coder shown, got {wanted}; choose "
             f"fewer, or {remedy}"
         )
 
@@ -213,6 +217,35 @@ def _said_of(lacking: Iterable[tuple[Coder, str]], m: int, n: int) -> list[str]:
     for (model, temperature), benchmark in lacking:
         of.setdefault(temperature, []).append(f"{display_name(model)} on {benchmark}")
     return [f"left out at t = {t:g}, without m = {m} or n = {n}: {', '.join(names)}" for t, names in sorted(of.items())]
+
+
+def _waiting(request: TableRequest, readings: Sequence[Reading]) -> dict[tuple[str, Coder], int]:
+    """Return what ``executed_up_to`` says of the coders asked for; the least of several readings."""
+    found: dict[tuple[str, Coder], int] = {}
+    for reading in readings or (request.reading,):
+        for place, up_to in executed_up_to(replace(request, reading=reading).open()).items():
+            model, temperature = place[1]
+            is_asked = (not request.only or model in request.only) and request.wanted_temperature in (None, temperature)
+            if is_asked and (request.m is None or up_to < request.m):
+                found[place] = min(up_to, found.get(place, up_to))
+    return found
+
+
+def _said_of_waiting(request: TableRequest, waiting: Mapping[tuple[str, Coder], int], *, n: int | None) -> list[str]:
+    """Say which programs do not count because they were not executed, and which command does that."""
+    if not executed_up_to(request.open()):
+        unfinished = "the store holds candidates that no `difftrust execute` has finished"
+        return [f"{unfinished}; run {request.execution(n)}"] if estimates_are_stale(request.open()) else []
+    named = [
+        f"{display_name(model)} on {benchmark} at t = {temperature:g}{f' from program {up_to + 1} on' if up_to else ''}"
+        for (benchmark, (model, temperature)), up_to in waiting.items()
+    ]
+    return [f"left out, not executed on every task: {', '.join(named)}; run {request.execution(n)}"] if named else []
+
+
+def inputs_of(pools: Iterable[Pool]) -> int | None:
+    """Return on how many inputs the programs of these benchmarks were executed: of some task and program."""
+    return max((int(pool.flat.n_inputs.max(initial=0)) for pool in pools), default=None) or None
 
 
 def programs_of(pool: Pool, coder: Coder) -> int:

@@ -235,7 +235,8 @@ class _Made:
 def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.DataFrame]:
     """Return the tables ``draws``, ``patterns``, ``classes``, ``members`` and ``disagreements`` of one benchmark.
 
-    ``disagreements`` has its equality too. Candidates that were not executed are left out.
+    ``disagreements`` has its equality too. A coder has its candidates up to the first that was not executed on some
+    task: the others would be of fewer tasks than these, or of those alone whose texts another coder has too.
     Raises BadStore if a file is missing or damaged.
     """
     jobs = list(_jobs(store, benchmark))
@@ -254,11 +255,13 @@ def compact(store: Store, benchmark: str, *, n_jobs: int = 1) -> dict[str, pl.Da
         },
         orient="row",
     )
+    members = _members(store, benchmark, rows)
+    made = made if not members.is_empty() else []  # a benchmark without a coder has nothing to tell
     disagreements = [row for one in made for row in one.disagreements]
     return {
         "draws": count_draws(store, benchmark),
         **compact_frames([one.task for one in made]),
-        "members": _members(store, benchmark, rows),
+        "members": members,
         "disagreements": pl.DataFrame(disagreements, schema={"equality": pl.String, **SCHEMAS["disagreements"]}),
     }
 
@@ -388,5 +391,18 @@ def _public(tasks: Sequence[Task], inputs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _members(store: Store, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
-    executed = candidate_trees(store, benchmark).join(rows, on=["task_id", "tree_id"], maintain_order="left")
-    return member_costs(store, benchmark, executed).select(SCHEMAS["members"].keys())
+    candidates, ids = candidate_trees(store, benchmark), ["task_id", "tree_id"]
+    executed = candidates.join(rows, on=ids, maintain_order="left")
+    missing = first_missing(candidates, rows)
+    whole = executed.join(missing, on=["model", "temperature"], how="left", maintain_order="left")
+    whole = whole.filter(pl.col("first_missing").is_null() | (pl.col("sample_index") < pl.col("first_missing")))
+    return member_costs(store, benchmark, whole.drop("first_missing")).select(SCHEMAS["members"].keys())
+
+
+def first_missing(candidates: pl.DataFrame, executed: pl.DataFrame) -> pl.DataFrame:
+    """Return (model, temperature, first_missing): of each coder the lowest index of a candidate not ``executed``.
+
+    ``executed``: (task_id, tree_id). Tasks of which nobody's candidates were executed do not count: some cannot be.
+    """
+    missing = candidates.join(executed, on=["task_id", "tree_id"], how="anti").join(executed, on="task_id", how="semi")
+    return missing.group_by("model", "temperature").agg(first_missing=pl.col("sample_index").min())

@@ -12,7 +12,7 @@ import polars as pl
 
 from difftrust_core.base.records import References
 from difftrust_core.datasets.audits import FAULTS, audit_frame
-from difftrust_core.estimates.measures import SUBSET_SCHEMA, TASK_SCHEMA, ablation, summary
+from difftrust_core.estimates.measures import SUBSET_SCHEMA, TASK_SCHEMA, ablation, summary, whole_rows
 from difftrust_core.estimates.pool import load_pool
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -50,8 +50,8 @@ def connect(store: Store, *, equality: str = Equality.PAPER) -> duckdb.DuckDBPyC
 
     All but ``all_estimates`` show the inputs and the tasks of the store's reading, ``estimates`` one equality.
     ``ablation(model, benchmark, temperature, m, n)`` is ``ablation.ablation`` as a table, ``ablation_summary(...)`` its
-    aggregate in one row: the same numbers; NULL is undefined; 'a+b' is the mixture of two models. Tables that
-    a results store does not hold are left out.
+    aggregate in one row: the same numbers; NULL is undefined; 'a+b' is the mixture of two models. An m or n that is
+    not recorded and executed on every task is refused. Tables that a results store does not hold are left out.
     """
     connection = duckdb.connect(":memory:")
     with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets: there is no bar to put off
@@ -93,7 +93,16 @@ def _create_ablations(connection: duckdb.DuckDBPyConnection, store: Store, chose
 
     def found(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> pl.DataFrame:
         pool = load_pool(store, benchmark, equality=chosen["equality"])
-        return ablation(pool, [(name, temperature) for name in model.split("+")], m=m, n=n)
+        coders = [(name, temperature) for name in model.split("+")]
+        rows = ablation(pool, coders, m=m, n=n)
+        if whole_rows(pool, coders, m=m, n=n, fewer=m is None) is None:
+            most = max(rows["m"], default=0)
+            remedy = f", or run `difftrust execute --store {store.root}`" if store.holds("candidates") else ""
+            raise WrongUsage(
+                f"expected an m and n that {model} has on {benchmark}, got m = {m or 'NULL'} and n = {n or 'NULL'}; "
+                f"at most m = {most} were executed so far, on {rows.height} tasks; choose fewer{remedy}"
+            )
+        return rows
 
     def rows(model: str, benchmark: str, temperature: float, m: int | None, n: int | None) -> list[Any]:
         return found(model, benchmark, temperature, m, n).to_dicts()

@@ -1,5 +1,6 @@
 """One rule for every table: one m, one n and one temperature a row, said in it, and who lacks them is named."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,12 +10,14 @@ from polars.testing import assert_frame_equal
 
 import difftrust as dt
 from difftrust.export import export_results
+from difftrust.page.subject import make_subject
 from difftrust.study import open_study
 from difftrust.tables.registry import TABLES, make_table
 from difftrust.tables.request import TableRequest, estimates_for
 from difftrust_core.base.records import Reading
 from difftrust_core.base.task import Domain
 from difftrust_core.datasets.recorded import Recorded, selection_of
+from difftrust_core.estimates.queries import query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
@@ -114,6 +117,57 @@ def test_trust_takes_the_sizes_there_are_and_refuses_others(store: Store, tmp_pa
             study.wrong_despite_agreement(**asked)  # type: ignore[arg-type]
     with pytest.raises(NoStore, match="nothing to draw"):
         open_study(store.root).wrong_despite_agreement()
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Of "more" the first two programs are executed, two are not; of "new" none, but one text is that of another."""
+    made = executed(tmp_path_factory.mktemp("half") / "store", n=10, more=(RIGHT, WRONG))
+    add_candidates(made, candidates("more", RIGHT, WRONG, RIGHT, OTHER), {"tiny": TASKS}, n_jobs=1)
+    shared = {**OTHER, "tiny/double": RIGHT["tiny/double"]}
+    add_candidates(made, candidates("new", shared, shared), {"tiny": TASKS}, n_jobs=1)
+    return made
+
+
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("name", SETTLED)
+def test_programs_that_are_not_executed_do_not_count_and_are_named(half: Store, name: str) -> None:
+    """Also the third of "more" does not, whose text is that of its first: a table of m = 3 would be of fewer tasks."""
+    command = f"difftrust execute --store {half.root} -n 10"
+    request = TableRequest(store=half.root, resamples=100)
+    if name not in ("alarms", "undetected", "readings", "tests"):  # which need other inputs too
+        made = make_table(name, request)
+        named = "more on tiny at t = 0.6 from program 4 on, new on tiny at t = 0.6"
+        assert f"left out, not executed on every task: {named}; run `{command}`" in made.notes
+        if "model" in made.frame.columns:
+            assert set(made.frame["model"]) <= {"more", "mean", "all"}
+        assert set(made.frame["m"]) <= {3}
+        assert not [note for note in make_table(name, replace(request, only=("more",), m=3)).notes if command in note]
+    with pytest.raises(WrongUsage, match=f"-m of at most 3, .* got 4; choose fewer, or run `{command}`"):
+        make_table(name, replace(request, m=4))
+
+
+def test_no_way_to_ask_counts_programs_that_are_not_executed(half: Store, tmp_path: Path) -> None:
+    for m, model in ((3, "more"), (4, "more"), (1, "new")):
+        for macro in ("ablation", "ablation_summary"):
+            with pytest.raises(WrongUsage, match=r"no candidates of new|got m = .*run `difftrust execute --store"):
+                query_sql(half, f"SELECT * FROM {macro}('{model}', 'tiny', 0.6, {m}, 10)")
+    with pytest.raises(WrongUsage, match=r"-m of at most 2, .* got 4; choose fewer, or run `difftrust execute --store"):
+        make_subject(half, m=4)
+    assert make_subject(half, m=2).left_out == ("new",)
+    with pytest.raises(NoStore, match="no program of new was executed on every task; run `difftrust execute --store"):
+        make_table("4", TableRequest(store=half.root, only=("new",)))
+    whole = Store.open(shutil.copytree(half.root, tmp_path / "whole"))
+    execute(whole, n=10, say=silent)
+    refresh_estimates(whole)
+    assert query_sql(whole, "SELECT m FROM ablation('more', 'tiny', 0.6, 4, 10)")["m"].to_list() == [4, 4, 4]
+    frame = make_table("4", TableRequest(store=whole.root, only=("more",))).frame
+    assert frame["m"].to_list() == [4, 4]
+
+
+def test_a_report_is_of_models_that_have_m(store: Store) -> None:
+    subject = make_subject(store, temperature=0.6, m=4, n=10)
+    assert (subject.models, subject.left_out) == (["far"], ("near", "one"))
 
 
 @pytest.fixture(scope="module")
