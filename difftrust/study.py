@@ -1,12 +1,12 @@
 """One store as a researcher asks it: models, estimates, tables, figures, ablations, tasks, SQL."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -25,6 +25,9 @@ from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.intervals import false_trust
 from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import Store
+
+_NUMBERS_OF_MODELS: Final = (1, 2, 5, 10)
+"""Of ``mixtures``, as far as a store goes."""
 
 if TYPE_CHECKING:
     from difftrust.explorer.widget import Explorer
@@ -67,7 +70,9 @@ class Study:
     """What can be asked of one store. Every answer shows itself in a notebook and holds its polars ``frame``.
 
     ``m`` and ``n`` take the first m candidates of each coder and the first n inputs of each task: nothing is executed
-    again. ``detection``: "as-published" (one random pair of programs an input, expected value) or "all-pairs".
+    again. None: m = 10 and n = 1,000 of the shipped results; of another store the largest that all coders shown have.
+    Where one temperature is meant, None is 0.6 if the store has it, else its lowest.
+    ``detection``: "as-published" (one random pair of programs an input, expected value) or "all-pairs".
     ``equality``: "paper" (numbers within 0.1 % agree) or "strict".
     """
 
@@ -222,9 +227,9 @@ class Study:
         self,
         models: str | Sequence[str] = (),
         *,
-        m: int | Sequence[int] = 10,
-        n: int | Sequence[int] = 1000,
-        temperature: float | Sequence[float] = PAPER_SETTING.temperature,
+        m: int | Sequence[int] | None = None,
+        n: int | Sequence[int] | None = None,
+        temperature: float | Sequence[float] | None = None,
         benchmark: str | None = None,
         equality: str = "paper",
         by_task: bool = False,
@@ -242,7 +247,12 @@ class Study:
         chosen = (models,) if isinstance(models, str) else models or self.models
         pools = {name: self.pool(name, equality=equality) for name in names}
         coders = {model: [require_known("model", one, self.models) for one in model.split("+")] for model in chosen}
-        sizes = list(product(as_sequence(temperature), as_sequence(m), as_sequence(n)))
+        temperatures = as_sequence(self._usual_temperature if temperature is None else temperature)
+        parts = {part for own in coders.values() for part in own}
+        usual_m, usual_n = self._usual_sizes(parts, temperatures) if m is None or n is None else (None, None)
+        each_m: Sequence[int | None] = [usual_m] if m is None else as_sequence(m)
+        each_n: Sequence[int | None] = [usual_n] if n is None else as_sequence(n)
+        sizes = list(product(temperatures, each_m, each_n))
         return ablation_table(pools, coders, sizes, tasks=self._request.counted, by_task=by_task)
 
     def task(
@@ -250,9 +260,9 @@ class Study:
         task_id: str,
         *,
         model: str | Sequence[str],
-        temperature: float = PAPER_SETTING.temperature,
-        m: int | None = 10,
-        n: int = 1000,
+        temperature: float | None = None,
+        m: int | None = None,
+        n: int | None = None,
         benchmark: str | None = None,
         equality: str = "paper",
     ) -> "TaskView":
@@ -270,8 +280,11 @@ class Study:
         name = benchmark or (holding[0] if holding else task_id.partition("/")[0])
         pool = self.pool(require_known("benchmark", name, self.benchmarks), equality=equality)
         models = (model,) if isinstance(model, str) else tuple(model)
-        coders = [(require_known("model", one, self.models), temperature) for one in models]
-        return view_task(self.store, pool, task_id, coders, m=m, n=n)
+        at = self._usual_temperature if temperature is None else temperature
+        coders = [(require_known("model", one, self.models), at) for one in models]
+        most_m, most_n = self._usual_sizes(models, [at])
+        own = (len(task.pattern_of_input) for task in pool.tasks if task.task_id == task_id)
+        return view_task(self.store, pool, task_id, coders, m=m or most_m, n=n or most_n or next(own, 1))
 
     def sql(self, query: str, parameters: Sequence[object] = (), *, equality: str = "paper") -> Table:
         """Return the answer to a DuckDB query on the store's views (estimates, candidates, programs, inputs, ...).
@@ -294,18 +307,20 @@ class Study:
         name = require_known("benchmark", benchmark, self.benchmarks) if benchmark else self.benchmarks[0]
         return Explorer(self.store, name)
 
-    def signals(
-        self, *, temperature: float = PAPER_SETTING.temperature, m: int | None = 10, n: int | None = 1000
-    ) -> "Signals":
+    def signals(self, *, temperature: float | None = None, m: int | None = None, n: int | None = None) -> "Signals":
         """Return error beside all that may tell of it without a reference: a row a (coder, task).
 
-        Needs the structural comparison of the candidates (`difftrust structure`); the shipped results hold it.
+        Needs the structural comparison of the candidates (`difftrust structure`); the shipped results hold it. m and n
+        of another store than these: all.
         """
         from difftrust.figures.roc_curves import Signals
         from difftrust.research.signals import signals
 
         require_sizes(m=m, n=n)
-        return Signals(signals(self.store, temperature=temperature, m=m, n=n))
+        at = self._usual_temperature if temperature is None else temperature
+        if self.is_published:
+            m, n = m or PAPER_SETTING.m, n or PAPER_SETTING.n
+        return Signals(signals(self.store, temperature=at, m=m, n=n))
 
     def rankings(self, *, detection: Detection = Detection.AS_PUBLISHED, temperature: float | None = None) -> Table:
         """Return Spearman's rho between rankings of the models with and without a reference, a row a benchmark."""
@@ -319,7 +334,7 @@ class Study:
         m: int | Sequence[int] | None = None,
         n: int | Sequence[int] | None = None,
         judged_on: int | None = None,
-        temperature: float = PAPER_SETTING.temperature,
+        temperature: float | None = None,
     ) -> Figure:
         """Return how often a task is wrong although all m programs agree on n inputs, with exact 95 % intervals.
 
@@ -328,13 +343,15 @@ class Study:
         """
         from difftrust.figures.interval_bars import false_trust_figure
 
+        at = self._usual_temperature if temperature is None else temperature
+
         def seen(m: int, n: int) -> pl.DataFrame:
-            found = self.ablation(models, m=m, n=n, temperature=temperature, by_task=True).frame
+            found = self.ablation(models, m=m, n=n, temperature=at, by_task=True).frame
             if found.is_empty():
                 raise WrongUsage(f"expected an m and n that a model has, got m = {m} and n = {n}; choose fewer")
             return found
 
-        there, _ = settle(replace(self._request, temperature=temperature))
+        there, _ = settle(replace(self._request, temperature=at))
         sizes = as_sequence(min(PAPER_SETTING.m, there.m or PAPER_SETTING.m) if m is None else m)
         counts = as_sequence(min(PAPER_SETTING.n, there.n or PAPER_SETTING.n) if n is None else n)
         parts = []
@@ -346,31 +363,52 @@ class Study:
         if not parts:
             raise WrongUsage("expected at least one m and one n, got none; name some")
         frame = pl.concat(parts)
-        return false_trust_figure(frame, models, temperature=temperature)
+        return false_trust_figure(frame, models, temperature=at)
 
     def mixtures(
-        self, n_models: Sequence[int] = (1, 2, 5, 10), *, m: int = 10, temperature: float = PAPER_SETTING.temperature
+        self,
+        n_models: Sequence[int] | None = None,
+        *,
+        m: int | None = None,
+        n: int | None = None,
+        temperature: float | None = None,
     ) -> Table:
         """Return what m programs of so many models find: exact means over every choice of models and of programs.
+
+        ``n_models``: by default those of 1, 2, 5 and 10 that there are, with a program of each.
 
         ``detection_rate`` is that of the mixture's own error: it rewards adding bad coders, whose errors are easily
         found. What finds the errors of one model, `table("policies")` says.
         """
-        require_sizes(m=m, n_models=n_models)
-        pools = [self.pool(name) for name in self.benchmarks]
-        return mixture_table(pools, n_models, m=m, temperature=temperature, tasks=self._request.counted)
+        require_sizes(m=m, n=n, n_models=n_models)
+        at = self._usual_temperature if temperature is None else temperature
+        most_m, most_n = self._usual_sizes(self.models, [at])
+        size = m or most_m or PAPER_SETTING.m
+        pools = [pool for pool in map(self.pool, self.benchmarks) if any(t == at for _, t in pool.members)]
+        most = min([size, *(sum(t == at for _, t in pool.members) for pool in pools)])
+        counts = [k for k in _NUMBERS_OF_MODELS if k <= most] if n_models is None else n_models
+        return mixture_table(pools, counts, m=size, n=n or most_n, temperature=at, tasks=self._request.counted)
 
     def same_price(
-        self, model: str, listed: Mapping[str, str], *, m: int = 10, temperature: float = PAPER_SETTING.temperature
+        self,
+        model: str,
+        listed: Mapping[str, str],
+        *,
+        m: int | None = None,
+        n: int | None = None,
+        temperature: float | None = None,
     ) -> Table:
         """Return what other choices of models find for the price of m programs of ``model``.
 
         ``listed``: model -> its name in `difftrust_core/generation/prices.toml`. Raises WrongUsage for one without.
         """
-        require_sizes(m=m)
-        checked = (require_known("model", model, self.models), temperature)
+        require_sizes(m=m, n=n)
+        at = self._usual_temperature if temperature is None else temperature
+        checked = (require_known("model", model, self.models), at)
+        most_m, most_n = self._usual_sizes([model, *listed], [at])
         pools = [self.pool(name) for name in self.benchmarks]
-        return same_price_table(pools, checked, listed, m=m, tasks=self._request.counted)
+        size, inputs = m or most_m or PAPER_SETTING.m, n or most_n
+        return same_price_table(pools, checked, listed, m=size, n=inputs, tasks=self._request.counted)
 
     def recommend(
         self,
@@ -407,6 +445,19 @@ class Study:
 
         setting = {"benchmark": benchmark, "temperature": temperature, "m": m, "n": n, "equality": equality}
         return make_page(self.store, **setting, task_id=task_id, models=models)  # type: ignore[arg-type]
+
+    @property
+    def _usual_temperature(self) -> float:
+        """Return the temperature of what is of one and names none."""
+        return PAPER_SETTING.temperature if PAPER_SETTING.temperature in self.temperatures else self.temperatures[0]
+
+    def _usual_sizes(self, models: Collection[str], temperatures: Sequence[float]) -> tuple[int | None, int | None]:
+        """Return the m and n that are meant where none are named, as ``settle`` has them; no n of tests."""
+        only = tuple(sorted(set(models) & set(self.models)))
+        requests = (replace(self._request, only=only, temperature=t) for t in temperatures if t in self.temperatures)
+        found = [settle(request)[0] for request in requests]
+        ms, ns = [one.m for one in found if one.m], [one.n for one in found if one.n]
+        return min(ms, default=None), min(ns, default=None)
 
     @property
     def _request(self) -> TableRequest:

@@ -26,7 +26,7 @@ RATES: Final = ("detection_rate", "check_detection", "check_alarms")
 
 
 def mixtures(
-    pool: Pool, coders: Sequence[Coder], *, n_models: int, each: int, m: int = 10, n: int = 1000
+    pool: Pool, coders: Sequence[Coder], *, n_models: int, each: int, m: int = 10, n: int | None = 1000
 ) -> pl.DataFrame:
     """Return, per task, means over every choice of ``n_models`` of the coders and of ``each`` programs of each.
 
@@ -156,7 +156,7 @@ def same_price(
     prices: Mapping[Coder, Price],
     *,
     m: int = 10,
-    n: int = 1000,
+    n: int | None = 1000,
     most_models: int = 3,
     tasks: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame,
 ) -> pl.DataFrame:

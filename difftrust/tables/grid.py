@@ -23,7 +23,7 @@ _OF_CURVES: Final = ("detection_rate", "mean_error", "mean_incoherence")
 def ablation_table(
     pools: Mapping[str, Pool],
     series: Mapping[str, Sequence[str]],
-    sizes: Sequence[tuple[float, int, int]],
+    sizes: Sequence[tuple[float, int | None, int | None]],
     *,
     tasks: Filter,
     by_task: bool = False,

@@ -227,19 +227,21 @@ Tasks = Callable[[pl.DataFrame], pl.DataFrame]
 """Which rows count, by their task."""
 
 
-def mixture_table(pools: Sequence[Pool], n_models: Sequence[int], *, m: int, temperature: float, tasks: Tasks) -> Table:
+def mixture_table(
+    pools: Sequence[Pool], n_models: Sequence[int], *, m: int, n: int | None, temperature: float, tasks: Tasks
+) -> Table:
     """Return what m programs of so many models find: a row a benchmark and number of models."""
     rows = []
     for pool in pools:
         coders = [coder for coder in pool.members if coder[1] == temperature]
         for k in n_models:
-            found = mixture_summary(tasks(mixtures(pool, coders, n_models=k, each=m // k, m=m)))
+            found = mixture_summary(tasks(mixtures(pool, coders, n_models=k, each=m // k, m=m, n=n)))
             rows.append({"benchmark": pool.benchmark, "n_models": k, "programs_of_each": m // k, **found})
     return Table(pl.DataFrame(rows).fill_nan(None).with_columns(pl.col("n_tasks").cast(pl.Int64)))
 
 
 def same_price_table(
-    pools: Sequence[Pool], checked: Coder, listed: Mapping[str, str], *, m: int, tasks: Tasks
+    pools: Sequence[Pool], checked: Coder, listed: Mapping[str, str], *, m: int, n: int | None, tasks: Tasks
 ) -> Table:
     """Return what other choices of models find for the price of m programs of ``checked``.
 
@@ -251,4 +253,4 @@ def same_price_table(
         if price is None:
             raise WrongUsage(f"expected a model with a known list price, got {name!r}; leave {model} out")
         prices[model, checked[1]] = price
-    return Table(pl.concat(same_price(pool, checked, prices, m=m, tasks=tasks) for pool in pools))
+    return Table(pl.concat(same_price(pool, checked, prices, m=m, n=n, tasks=tasks) for pool in pools))

@@ -119,6 +119,29 @@ def test_trust_takes_the_sizes_there_are_and_refuses_others(store: Store, tmp_pa
         open_study(store.root).wrong_despite_agreement()
 
 
+def test_defaults_of_python_are_what_the_store_holds(tmp_path: Path) -> None:
+    programs = {"two": (RIGHT, WRONG), "three": (RIGHT, RIGHT, OTHER)}
+    store = executed(tmp_path / "store", n=20, **programs)
+    study = open_study(store.root)
+    setting = ["model", "temperature", "m", "n"]
+    assert study.ablation("three").frame.select(setting).rows() == [("three", 0.6, 3, 20)]
+    assert study.ablation().frame.select(setting).rows() == [("three", 0.6, 2, 20), ("two", 0.6, 2, 20)]
+    assert study.ablation("three", m=[1, 2]).frame.select("m", "n").rows() == [(1, 20), (2, 20)]
+    assert study.task("tiny/first", model="three").clusters.frame["n_candidates"].sum() == 3
+    assert study.task("tiny/first", model="three", m=1, n=7).clusters.frame["n_candidates"].sum() == 1
+    assert study.mixtures().frame.select("n_models", "n_tasks").rows() == [(1, 3), (2, 3)]
+    assert study.same_price("two", {"two": "gpt-4o", "three": "gpt-4o"}).frame["models"].to_list()[0] == "two"
+    on_tests = executed(tmp_path / "tests", n=20, validity="tests", **programs).root
+    assert open_study(on_tests).ablation("three").frame["m"].to_list() == [3]
+    assert open_study(on_tests).task("tiny/first", model="three").clusters.frame["n_candidates"].sum() == 3
+    hot = candidates("hot", RIGHT, WRONG).candidates.with_columns(temperature=pl.lit(HOT))
+    alone = Store.create(tmp_path / "hot")
+    add_candidates(alone, Recorded(candidates=hot), {"tiny": TASKS}, n_jobs=1)
+    execute(alone, n=10, say=silent)
+    refresh_estimates(alone)
+    assert open_study(alone.root).ablation().frame.select(setting).rows() == [("hot", HOT, 2, 10)]
+
+
 @pytest.fixture(scope="module")
 def half(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Of "more" the first two programs are executed, two are not; of "new" none, but one text is that of another."""
