@@ -228,6 +228,22 @@ def serious(page: Any) -> list[str]:
 
 
 @pytest.mark.slow
+def test_an_address_of_what_is_not_recorded_is_named(browser: Any, tmp_path: Path) -> None:
+    with dashboard(None, tmp_path / "log") as (url, _):
+        with on_a_page(browser, f"{url}/?benchmark=HumanEval&model=NOPE&m=99&n=x&t=0.60") as page:
+            data, note = Shown(page).data(), page.locator(".note")
+            assert (data["model"], data["m"], data["n"]) == ("gpt_4o", "50", "1000")
+            said = "Not recorded here: model NOPE (shown: gpt_4o), m 99 (shown: 50), n x (shown: 1000)."
+            assert note.inner_text() == said
+            page.get_by_text("95 % intervals over tasks by percentile bootstrap").wait_for()
+            Shown(page).slide("m", 0)
+            assert note.text_content() == ""
+        with on_a_page(browser, f"{url}/?model=gpt_4o&m=10&n=1000") as page:
+            assert Shown(page).data()["m"] == "10"
+            assert page.locator(".note").text_content() == ""
+
+
+@pytest.mark.slow
 def test_another_store_is_b_and_what_moves_while_it_is_read_stays(browser: Any, tmp_path: Path) -> None:
     shutil.copytree(find_results(), tmp_path / "own")
     with dashboard(tmp_path / "own", tmp_path / "log") as (url, _), on_a_page(browser, url) as page:

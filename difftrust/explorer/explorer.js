@@ -201,6 +201,16 @@ export function summary(tasks) {
   };
 }
 
+const NOT_RECORDED = "Not recorded here: ";
+const SETTINGS = { benchmark: "benchmark", inputs: "inputs", model: "model", t: "temperature", m: "m", n: "n", task: "task", with: "model B", with_t: "temperature of B", with_m: "m of B", with_store: "store of B" };
+
+/** Return in words what of a setting asked for is not the one shown; nothing where all is. */
+function notRecorded(asked, shown) {
+  const isOther = (name) => asked[name] !== undefined && asked[name] !== "" && String(asked[name]) !== String(shown[name]) && Number(asked[name]) !== shown[name];
+  const moved = Object.keys(SETTINGS).filter(isOther).map((name) => `${SETTINGS[name]} ${String(asked[name]).slice(0, 40)}${shown[name] === undefined ? "" : ` (shown: ${shown[name]})`}`);
+  return moved.length ? `${NOT_RECORDED}${moved.join(", ")}.` : "";
+}
+
 const sum = (values) => values.reduce((a, b) => a + b, 0);
 function mean(values) {
   const known = values.filter((value) => !Number.isNaN(value));
@@ -403,6 +413,7 @@ const folded = (title, attributes, ...parts) => make("details", attributes, make
 function put(element, name, value) {
   if (element[name] !== value) element[name] = value;
 }
+const numberOr = (usual, asked) => Number.isFinite(Number(asked ?? NaN)) ? Number(asked) : usual;
 const nearest = (values, wanted) => values.reduce((best, value) => Math.abs(value - wanted) < Math.abs(best - wanted) ? value : best, values[0]);
 let made = 0;
 
@@ -480,7 +491,7 @@ class Explorer {
       make("div", { class: "controls" },
         make("div", { class: "row" }, this.benchmark, this.inputs, slider("m", "programs m"), slider("n", "inputs n"), slider("temperature", "temperature")),
         make("div", { class: "row" }, this.chips, this.compare, this.second, this.copy, this.save)),
-      this.numbers, this.note,
+      this.numbers, make("p", { class: "pale" }, "In brackets: 95 % intervals over tasks by percentile bootstrap; tables have BCa intervals, which differ a little."), this.note,
       make("div", { class: "halves" },
         make("div", { class: "left" },
           make("div", { class: "row tools" }, this.search, this.kinds, this.happened, this.scale),
@@ -517,6 +528,7 @@ class Explorer {
     this.dots.clear();
     this.layers.points.replaceChildren();
     this.state = this.believed(state);
+    this.note.textContent = notRecorded({ ...wanted, ...ticket.change }, this.state);
     fill(this.benchmark, benchmarks.map((name) => [name, nameInWords(name)]), state.benchmark);
     fill(this.inputs, inputs.map((one) => [one.id, one.words]), state.inputs);
     this.inputs.hidden = inputs.length < 2;
@@ -549,9 +561,9 @@ class Explorer {
     const models = cube.models.map((one) => one.id);
     if (!models.includes(found.model)) found.model = models.includes(usual.model) ? usual.model : models[0];
     const settle = (from, model, t, m) => {
-      const temperature = nearest(from.temperatures(model), Number(t ?? usual.temperature));
+      const temperature = nearest(from.temperatures(model), numberOr(usual.temperature, t));
       const coder = from.coder(model, temperature);
-      return [temperature, nearest(from.counts(coder), Number(m ?? usual.m)), coder];
+      return [temperature, nearest(from.counts(coder), numberOr(usual.m, m)), coder];
     };
     [found.t, found.m, this.coder] = settle(cube, found.model, found.t, found.m);
     const second = (this.bCube = this.otherCube ?? cube), theirs = second.models.map((one) => one.id);
@@ -565,7 +577,7 @@ class Explorer {
     const reach = Math.min(cube.reach(this.coder, found.m), this.other ? second.reach(this.other, found.with_m) : Infinity);
     const stops = cube.stops.filter((stop) => stop <= reach && second.stops.includes(stop));
     this.stops = stops.length ? stops : [cube.stops[0]];
-    found.n = nearest(this.stops, Number(found.n ?? usual.n));
+    found.n = nearest(this.stops, numberOr(usual.n, found.n));
     if (!cube.place.has(found.task)) delete found.task;
     if (!cube.kinds.includes(found.args)) delete found.args;
     if (!Object.hasOwn(STATUS, found.only)) delete found.only;
@@ -577,6 +589,7 @@ class Explorer {
   set(change, how = {}) {
     if (!this.cube) return;
     if (this.ticket) Object.assign(this.ticket.change, change);
+    if (this.note.textContent.startsWith(NOT_RECORDED)) this.note.textContent = "";
     this.state = this.believed({ ...this.state, ...change });
     this.update(how);
   }
