@@ -1,6 +1,7 @@
 """The steps as functions that return tables: load a benchmark, import, generate, execute, check."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,7 +17,7 @@ from difftrust.verdicts import Check, Diff
 from difftrust_core.base.files import scratch_folder
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
-from difftrust_core.exceptions import WrongUsage
+from difftrust_core.exceptions import BadBenchmark, WrongUsage
 from difftrust_core.store.mirror import folder_of
 
 if TYPE_CHECKING:
@@ -104,8 +105,7 @@ def generate(
     >>> dt.generate("starter", store="my-store", models="simulated/medium", m=5)  # doctest: +SKIP
     """
     from difftrust.demo.simulated import SIMULATED
-    from difftrust_core.datasets.benchmarks import benchmark_names, not_executable
-    from difftrust_core.datasets.own_tasks import refuse_without_inputs
+    from difftrust_core.datasets.benchmarks import benchmark_names
     from difftrust_core.generation.generate import generate as run
     from difftrust_core.generation.missing import GenerationOptions
     from difftrust_core.store.imports import tasks_of
@@ -361,3 +361,29 @@ def _functions(functions: Sequence[Function], options: "CheckOptions") -> tuple[
 
 def _several(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def refuse_without_inputs(tasks: Sequence[Task]) -> None:
+    """Refuse tasks that have neither seed inputs nor types to draw some from. Raises BadBenchmark naming them."""
+    without = [task.task_id for task in tasks if not task.seed_inputs]
+    if without:
+        more = f" and {len(without) - 5} more" if len(without) > 5 else ""
+        raise BadBenchmark(
+            f"expected seed inputs, examples or types for every task, found none for {', '.join(without[:5])}{more}; "
+            "annotate the parameters with types of the standard library, or give seed_inputs or examples"
+        )
+
+
+def not_executable(tasks: Sequence[Task]) -> list[str]:
+    """Return a line a benchmark that names the tasks whose programs cannot be executed, for they have no inputs."""
+    lines = []
+    for name, n_tasks in Counter(task.benchmark for task in tasks).items():
+        without = [task.task_id for task in tasks if task.benchmark == name and not task.seed_inputs]
+        if without:
+            named = ", ".join(without[:5]) + (f" and {len(without) - 5:,} more" if len(without) > 5 else "")
+            which = f"its {n_tasks:,} tasks" if len(without) == n_tasks else named
+            lines.append(
+                f"{name}: programs of {which} cannot be executed, for there are no inputs; only `difftrust structure` "
+                "can compare them"
+            )
+    return lines

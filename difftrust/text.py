@@ -7,11 +7,15 @@ import re
 import shlex
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from difftrust_core.base.records import Kind
 from difftrust_core.languages.python.syntax import parsed
+
+if TYPE_CHECKING:
+    from difftrust_core.generation.missing import Incomplete
 
 _PIECE: Final = re.compile(r"\w+|\s+|.", re.DOTALL)
 MOST_PIECES: Final = 400
@@ -159,3 +163,22 @@ def cut(text: str, *, line: int, lines: int) -> str:
     rest = kept.pop().count("\n") + 1 if len(kept) > lines else 0
     shown = [each if len(each) <= line else f"{each[:line]}… ({len(each) - line:,} more characters)" for each in kept]
     return "\n".join([*shown, *([f"… ({rest:,} more lines)"] if rest else [])])
+
+
+def incomplete_lines(found: Sequence["Incomplete"], *, most: int = 10) -> list[str]:
+    """Return what is to be said of replies without a program: "2 replies were cut off: samples 3, 7 of gpt-4o"."""
+    from difftrust_core.generation.extraction import CUT_OFF
+
+    groups: dict[tuple[bool, str], list[Incomplete]] = {}
+    for one in found:
+        groups.setdefault((one.extraction == CUT_OFF, one.model), []).append(one)
+    is_one_task = len({(one.benchmark, one.task_id) for one in found}) == 1
+    said = []
+    for (is_cut, model), listed in groups.items():
+        n = len(listed)
+        what = ("was cut off" if n == 1 else "were cut off") if is_cut else "held no complete function"
+        first = [str(one.sample_index) if is_one_task else f"{one.sample_index} of {one.task_id}" for one in listed]
+        more = f" and {n - most} more" if n > most else ""
+        names = f"sample{'s' if n > 1 else ''} {', '.join(first[:most])}{more}"
+        said.append(f"{n} {'reply' if n == 1 else 'replies'} {what}: {names}{' of ' if is_one_task else ', '}{model}")
+    return said

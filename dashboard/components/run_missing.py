@@ -12,7 +12,7 @@ from dashboard.background import JOBS, Job, Step
 from dashboard.components import job_status, model_choice
 from dashboard.data import Choice
 from dashboard.elements import heading
-from difftrust_core.datasets.benchmarks import not_executable
+from difftrust.pipeline import not_executable
 from difftrust_core.exceptions import DifftrustError
 from difftrust_core.generation.generate import Estimate, estimate_generation
 from difftrust_core.generation.missing import GenerationOptions

@@ -16,6 +16,7 @@ import polars as pl
 
 from difftrust.check.options import CheckOptions
 from difftrust.source.scopes import bound_names, tree_of
+from difftrust.text import incomplete_lines
 from difftrust.types.argument_types import Parameter
 from difftrust.types.own import parameters_in
 from difftrust.verify.verification import SUGGESTIONS
@@ -26,7 +27,7 @@ from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadStore, TooFewCandidates, WrongUsage
 from difftrust_core.generation.extraction import CUT_OFF, fenced_blocks, is_whole
 from difftrust_core.generation.generate import generate, store_at
-from difftrust_core.generation.missing import GenerationOptions, Incomplete, incomplete_lines
+from difftrust_core.generation.missing import GenerationOptions, Incomplete
 from difftrust_core.generation.prices import price_of
 from difftrust_core.generation.prompt import filled, method_header
 from difftrust_core.generation.providers import Ask, NoReply, Reply, check_model, close_connections, sample_reply

@@ -82,7 +82,7 @@ def generate(
     Keys come from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, ...) and are written nowhere.
     """
     given = locals()
-    from difftrust_core.datasets.benchmarks import not_executable
+    from difftrust.pipeline import not_executable
     from difftrust_core.generation.generate import estimate_generation, store_at, store_to_look_at
     from difftrust_core.generation.generate import generate as run
     from difftrust_core.generation.missing import GenerationOptions
@@ -118,7 +118,8 @@ def _say(line: str) -> None:
 
 
 def _tasks(store: Path, benchmark: str | None, own: Path | None, wanted: list[str]) -> "list[Task]":
-    from difftrust_core.datasets.own_tasks import load_tasks, refuse_without_inputs
+    from difftrust.pipeline import refuse_without_inputs
+    from difftrust_core.datasets.own_tasks import load_tasks
     from difftrust_core.store.imports import tasks_of
     from difftrust_core.store.store import Store
 

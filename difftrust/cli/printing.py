@@ -112,7 +112,7 @@ def report_estimates(estimates: "Sequence[Estimate]") -> None:
 
 def report_generation(done: "Generation", store: Path) -> None:
     """Say what was sampled, what it cost and what failed; equal reasons together."""
-    from difftrust_core.generation.missing import incomplete_lines
+    from difftrust.text import incomplete_lines
 
     reasons = Counter((f.model, f.reason) for f in done.failures)
     for (model, reason), count in reasons.most_common(20):

@@ -10,6 +10,7 @@ import polars as pl
 from difftrust import __version__
 from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, benchmarks_of, executed_on, readings
 from difftrust.shipped import PAPER_SETTING, in_published_set
+from difftrust.tables.executed import executed_up_to
 from difftrust.tables.request import (
     TableRequest,
     is_shipped,
@@ -22,7 +23,6 @@ from difftrust.tables.sentences import compare
 from difftrust_core.base.records import Coder, References, Validity
 from difftrust_core.estimates.measures import whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool
-from difftrust_core.estimates.refresh import executed_up_to
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.store.store import Store
 

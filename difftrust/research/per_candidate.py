@@ -13,7 +13,9 @@ from difftrust.research.coders import MEAN
 from difftrust_core.base.records import Coder, Kind
 from difftrust_core.estimates.pool import CompactTask, Ints, Kinds, Labels, Numbers, Pool
 from difftrust_core.estimates.refresh import check_reach
-from difftrust_core.metrics.intervals import paired_difference
+from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.estimates import Floats, Limits, checked_confidence
+from difftrust_core.metrics.intervals import RESAMPLES, task_weights
 
 Bools = NDArray[np.bool_]
 Schema = dict[str, Any]
@@ -121,3 +123,19 @@ def means_table(
                 row |= dict(zip((f"{own.name}_low", f"{own.name}_high"), ends, strict=True))
         made.append(row)
     return pl.DataFrame(made, schema=schema).sort(*where[:2], pl.col("model") == MEAN, "model", *by)
+
+
+def paired_difference(
+    differences: Floats, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95
+) -> Limits:
+    """Return the limits of the mean of one difference a task, drawn task by task: percentile bootstrap.
+
+    ``differences``: (n_tasks,), of two ways to answer the same tasks. Raises WrongUsage without a task.
+    """
+    n_tasks = len(differences)
+    if not n_tasks:
+        raise WrongUsage("a paired difference needs a task that both have, got none; choose one benchmark")
+    drawn = task_weights(n_tasks, resamples=resamples, seed=seed) @ differences / n_tasks
+    confidence = checked_confidence(confidence)
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)

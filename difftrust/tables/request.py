@@ -10,10 +10,11 @@ import polars as pl
 
 from difftrust.research.per_candidate import Candidates, judged_candidates
 from difftrust.shipped import PAPER_SETTING, find_results, in_published_set
+from difftrust.tables.executed import executed_up_to
 from difftrust.tables.names import display_name
 from difftrust_core.base.records import AS_STORED, Coder, Detection, Reading, Validity
 from difftrust_core.estimates.pool import MISSING, Members, Pool
-from difftrust_core.estimates.refresh import estimates_are_stale, estimates_of_pools, executed_up_to, open_pools
+from difftrust_core.estimates.refresh import estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.checksums import read_list

@@ -12,6 +12,7 @@ import polars as pl
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import BadStore, NoStore, WrongUsage
 from difftrust_core.languages.language import MAX_ATTEMPTS, program_id
+from difftrust_core.languages.registry import load_language
 from difftrust_core.store.schemas import (
     CHUNK_TABLES,
     KEYS,
@@ -23,9 +24,10 @@ from difftrust_core.store.schemas import (
     SHARES,
 )  # fmt: skip
 from difftrust_core.store.store import Store, partition_of
-from difftrust_core.store.tree_ids import wrong_tree_ids
+from difftrust_core.store.tree_ids import FORMER, with_language
 
 _ROUNDING = 1e-9
+_CHECKED = 1_000
 _MAY_BE_NULL = {
     **{table: set(names) for table, names in MAY_BE_MISSING.items()},
     "tasks": {"reference", *MAY_BE_MISSING["tasks"]},
@@ -182,6 +184,21 @@ def _wrong_ids(table: str, read: _Read) -> _Flaws:
             yield f"the id of its text for every program, found another for {wrong[0]} and {len(wrong) - 1} more"
         if wrong := wrong_tree_ids(read(table), read("tasks")):
             yield f"the tree_id of its text for every program, found another for {wrong[0]}"
+
+
+def wrong_tree_ids(programs: pl.DataFrame, tasks: pl.DataFrame) -> list[str]:
+    """Return the programs (of some thousand that are looked at) whose id is not that of their text.
+
+    One of its own, ``x``, is never wrong: it joins nothing, even where today's would.
+    """
+    today = programs.filter(~pl.col("tree_id").str.contains(FORMER)).sort("program_id")
+    some = with_language(today.gather_every(max(1, today.height // _CHECKED)), tasks)
+    rows = some.select("program_id", "tree_id", "language", "code").iter_rows()
+    return [
+        name
+        for name, found, language, code in rows
+        if found not in (f"x{program_id(code)}", load_language(language).tree_id(code))
+    ]
 
 
 _COMMON = (_nulls, _repeats, _wrong_ids)

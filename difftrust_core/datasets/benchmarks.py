@@ -4,7 +4,7 @@ import ast
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -215,21 +215,6 @@ def find_file(name: str) -> Path:
         f"no {LAYOUT[name].name} below {looked}; run `difftrust fetch {name}`, "
         f"or set DIFFTRUST_DATA to a folder that holds {LAYOUT[name].as_posix()}"
     )
-
-
-def not_executable(tasks: Sequence[Task]) -> list[str]:
-    """Return a line a benchmark that names the tasks whose programs cannot be executed, for they have no inputs."""
-    lines = []
-    for name, n_tasks in Counter(task.benchmark for task in tasks).items():
-        without = [task.task_id for task in tasks if task.benchmark == name and not task.seed_inputs]
-        if without:
-            named = ", ".join(without[:5]) + (f" and {len(without) - 5:,} more" if len(without) > 5 else "")
-            which = f"its {n_tasks:,} tasks" if len(without) == n_tasks else named
-            lines.append(
-                f"{name}: programs of {which} cannot be executed, for there are no inputs; only `difftrust structure` "
-                "can compare them"
-            )
-    return lines
 
 
 def _find_starter(name: str) -> Path:

@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -60,17 +60,6 @@ def load_tasks(path: Path) -> list[Task]:
     if repeated:
         raise BadBenchmark(f"{path}: expected every task once, found again: {', '.join(repeated[:5])}; {REMEDY}")
     return tasks
-
-
-def refuse_without_inputs(tasks: Sequence[Task]) -> None:
-    """Refuse tasks that have neither seed inputs nor types to draw some from. Raises BadBenchmark naming them."""
-    without = [task.task_id for task in tasks if not task.seed_inputs]
-    if without:
-        more = f" and {len(without) - 5} more" if len(without) > 5 else ""
-        raise BadBenchmark(
-            f"expected seed inputs, examples or types for every task, found none for {', '.join(without[:5])}{more}; "
-            "annotate the parameters with types of the standard library, or give seed_inputs or examples"
-        )
 
 
 def _files(path: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from difftrust_core.base.files import FileState, file_state, write_whole
-from difftrust_core.base.records import Coder, Reading
+from difftrust_core.base.records import Reading
 from difftrust_core.estimates.measures import whole_rows
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names, pool_of
 from difftrust_core.exceptions import WrongUsage
@@ -98,31 +98,6 @@ def estimates_are_stale(store: Store) -> bool:
     return not known or all(known != _fingerprint(store, own=own) for own in (True, False))  # False: of former versions
 
 
-def executed_up_to(store: Store) -> dict[tuple[str, Coder], int]:
-    """Return, by benchmark and coder, how many programs count of those that have more that were not executed.
-
-    That is the lowest index of such a program, on any task that was executed. Empty for a results store.
-    """
-    if not store.holds("candidates"):
-        return {}
-    return dict(_executed_up_to(store.root, store.settings().validity, _written(store)))
-
-
-@lru_cache(maxsize=8)
-def _executed_up_to(
-    root: Path, validity: str, _written: tuple[FileState, ...]
-) -> tuple[tuple[tuple[str, Coder], int], ...]:
-    from difftrust_core.estimates.behaviours import candidate_trees, first_missing
-
-    store, ids = Store(root), ["task_id", "tree_id"]
-    found = []
-    for name in _benchmarks(store):
-        executed = store.read("executions", {"benchmark": name, "validity": validity}, columns=ids)
-        missing = first_missing(candidate_trees(store, name), executed).sort("model", "temperature")
-        found += [((name, (model, temperature)), first) for model, temperature, first in missing.iter_rows()]
-    return tuple(found)
-
-
 def refresh_estimates(store: Store, *, n_jobs: int = 1) -> bool:
     """Write the store's compact matrices and estimates (all candidates, all inputs) unless they are up to date.
 
@@ -177,10 +152,11 @@ def _fingerprint(store: Store, *, own: bool = True) -> str:
     It is of the rows, not of the files: merging these, or measuring the same run's time anew, changes no estimate.
     ``own``: executions by the store's own policy alone, for those by others change none either.
     """
-    return _digest(store.root, store.settings().validity if own else None, _written(store))
+    return _digest(store.root, store.settings().validity if own else None, deciding_files(store))
 
 
-def _written(store: Store) -> tuple[FileState, ...]:
+def deciding_files(store: Store) -> tuple[FileState, ...]:
+    """Return the states of the files that the estimates of a store rest on."""
     return tuple(file_state(path) for table in _DECIDING for path in store.files(table))
 
 

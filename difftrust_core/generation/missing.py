@@ -8,7 +8,7 @@ import polars as pl
 
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadStore, WrongUsage
-from difftrust_core.generation.extraction import CUT_OFF, program_in
+from difftrust_core.generation.extraction import program_in
 from difftrust_core.generation.prices import Price, is_offline
 from difftrust_core.generation.prompt import prompt_of, request_hash
 from difftrust_core.generation.providers import check_model
@@ -136,23 +136,6 @@ class Incomplete:
     sample_index: int
     extraction: str
     """The label of ``extraction``."""
-
-
-def incomplete_lines(found: Sequence[Incomplete], *, most: int = 10) -> list[str]:
-    """Return what is to be said of replies without a program: "2 replies were cut off: samples 3, 7 of gpt-4o"."""
-    groups: dict[tuple[bool, str], list[Incomplete]] = {}
-    for one in found:
-        groups.setdefault((one.extraction == CUT_OFF, one.model), []).append(one)
-    is_one_task = len({(one.benchmark, one.task_id) for one in found}) == 1
-    said = []
-    for (is_cut, model), listed in groups.items():
-        n = len(listed)
-        what = ("was cut off" if n == 1 else "were cut off") if is_cut else "held no complete function"
-        first = [str(one.sample_index) if is_one_task else f"{one.sample_index} of {one.task_id}" for one in listed]
-        more = f" and {n - most} more" if n > most else ""
-        names = f"sample{'s' if n > 1 else ''} {', '.join(first[:most])}{more}"
-        said.append(f"{n} {'reply' if n == 1 else 'replies'} {what}: {names}{' of ' if is_one_task else ', '}{model}")
-    return said
 
 
 @dataclass(kw_only=True)

@@ -80,22 +80,6 @@ def bootstrap_tasks(
     )
 
 
-def paired_difference(
-    differences: Floats, *, resamples: int = RESAMPLES, seed: int = 0, confidence: float = 0.95
-) -> Limits:
-    """Return the limits of the mean of one difference a task, drawn task by task: percentile bootstrap.
-
-    ``differences``: (n_tasks,), of two ways to answer the same tasks. Raises WrongUsage without a task.
-    """
-    n_tasks = len(differences)
-    if not n_tasks:
-        raise WrongUsage("a paired difference needs a task that both have, got none; choose one benchmark")
-    drawn = task_weights(n_tasks, resamples=resamples, seed=seed) @ differences / n_tasks
-    confidence = checked_confidence(confidence)
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
-
-
 @lru_cache(maxsize=4)
 def task_weights(n_tasks: int, *, resamples: int, seed: int) -> Floats:
     """Return how often each task is drawn in each resample: (resamples, n_tasks), row sums n_tasks; read-only."""

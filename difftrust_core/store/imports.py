@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from difftrust_core.datasets.sources import names_no_coder, read_source
 from difftrust_core.exceptions import BadSource, NoBenchmark, WrongUsage
 from difftrust_core.languages.language import program_id
 from difftrust_core.store.schemas import SCHEMAS
-from difftrust_core.store.settings import SETTINGS_FILE
+from difftrust_core.store.settings import SETTINGS_FILE, OnWait
 from difftrust_core.store.store import PARTITIONS, Store, conform
 from difftrust_core.store.tree_ids import TEXT, renew_tree_ids, tree_ids_of
 
@@ -119,12 +119,7 @@ def _benchmarks_at_hand(selection: Selection, own: Collection[str]) -> dict[str,
 
 
 def add_candidates(
-    store: Store,
-    recorded: Recorded,
-    benchmarks: dict[str, list[Task]],
-    *,
-    n_jobs: int = 2,
-    on_wait: Callable[[str], None] | None = None,
+    store: Store, recorded: Recorded, benchmarks: dict[str, list[Task]], *, n_jobs: int = 2, on_wait: OnWait = None
 ) -> Import:
     """Add candidates and their tasks to a store. A sample that is there with another text is a bad row.
 

@@ -84,6 +84,7 @@ PATIENCE = 15.0
 """Seconds for the workers of a killed process to end; they look after their parent twice a second."""
 WAIT = 60.0
 """Seconds for another command to end, where it is waited for."""
+OnWait = Callable[[str], None] | None
 SILENT_WAIT = 2.0
 """Seconds of them before a word is said."""
 REREAD = 30.0
@@ -92,7 +93,7 @@ _Read = TypeVar("_Read")
 
 
 @contextlib.contextmanager
-def hold(folder: Path, *, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
+def hold(folder: Path, *, on_wait: OnWait = None) -> Iterator[None]:
     """Hold ``folder`` alone. Raises StoreInUse if another process does, BadStore if it cannot be written.
 
     ``on_wait``: wait a while for the other process, and call this with a line where that takes long; None: do not wait.
@@ -120,7 +121,7 @@ def _opened(folder: Path, name: str) -> IO[str]:
         raise BadStore(f"the store {folder} cannot be written: {e.strerror}; give it room and the right to") from None
 
 
-def _take(lock: IO[str], folder: Path, on_wait: Callable[[str], None] | None) -> None:
+def _take(lock: IO[str], folder: Path, on_wait: OnWait) -> None:
     say_at = time.monotonic() + SILENT_WAIT
     for _ in attempts(WAIT) if on_wait else (None,):
         with contextlib.suppress(OSError):

@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from pathlib import Path
@@ -54,6 +54,7 @@ from difftrust_core.store.schemas import (
 )  # fmt: skip
 from difftrust_core.store.settings import (
     SETTINGS_FILE,
+    OnWait,
     Settings,
     attempts,
     hold,
@@ -138,7 +139,7 @@ class Store:
         write_settings(self.root, settings)
 
     @contextlib.contextmanager
-    def writing(self, *, is_repair: bool = False, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
+    def writing(self, *, is_repair: bool = False, on_wait: OnWait = None) -> Iterator[None]:
         """Hold the store for writing; may be nested. Raises StoreInUse if another process does.
 
         ``on_wait``: as of ``hold``; a store at a URL is not waited for.

@@ -8,7 +8,6 @@ import polars as pl
 
 from difftrust_core.base.parallel import Progress, in_parallel
 from difftrust_core.base.task import Task
-from difftrust_core.languages.language import program_id
 from difftrust_core.languages.registry import load_language
 from difftrust_core.store.store import Store, partition_of
 
@@ -20,7 +19,6 @@ _BATCH: Final = 256 * 2**10
 """Bytes of the programs that are parsed at a time."""
 _OF_ANY: Final = 256
 """Bytes that each counts beside its own."""
-_CHECKED: Final = 1_000
 _TASK = ["benchmark", "task_id"]
 _Renamed = dict[tuple[str, str, str], str | None]
 """Benchmark, task and former id -> today's; None where the texts that had it are several programs today."""
@@ -47,21 +45,6 @@ def _of_batch(texts: pl.DataFrame) -> pl.DataFrame:
 def count_former_ids(store: Store) -> int:
     """Return how many programs have ids of an earlier version."""
     return _former(store).height if store.holds("programs") else 0
-
-
-def wrong_tree_ids(programs: pl.DataFrame, tasks: pl.DataFrame) -> list[str]:
-    """Return the programs (of some thousand that are looked at) whose id is not that of their text.
-
-    One of its own, ``x``, is never wrong: it joins nothing, even where today's would.
-    """
-    today = programs.filter(~pl.col("tree_id").str.contains(FORMER)).sort("program_id")
-    some = with_language(today.gather_every(max(1, today.height // _CHECKED)), tasks)
-    rows = some.select("program_id", "tree_id", "language", "code").iter_rows()
-    return [
-        name
-        for name, found, language, code in rows
-        if found not in (f"x{program_id(code)}", load_language(language).tree_id(code))
-    ]
 
 
 def renew_tree_ids(store: Store, n_jobs: int = 2) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from difftrust.pipeline import refuse_without_inputs
 from difftrust_core.base.task import Domain, Order, Task, TaskTest
 from difftrust_core.datasets import own_tasks
-from difftrust_core.datasets.own_tasks import load_tasks, refuse_without_inputs
+from difftrust_core.datasets.own_tasks import load_tasks
 from difftrust_core.exceptions import BadBenchmark, NoBenchmark
 
 MODULE = '''

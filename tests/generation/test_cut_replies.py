@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from difftrust.text import incomplete_lines
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.extraction import CUT_OFF, Extracted, fenced_blocks, program_in, program_of
 from difftrust_core.generation.generate import generate
-from difftrust_core.generation.missing import Generation, GenerationOptions, Incomplete, incomplete_lines
+from difftrust_core.generation.missing import Generation, GenerationOptions, Incomplete
 from difftrust_core.generation.prices import Price
 from difftrust_core.languages.registry import load_language
 from difftrust_core.store.replies import ReplyFile

@@ -10,13 +10,14 @@ import polars as pl
 import pytest
 
 from difftrust.demo.simulated import SIMULATED, sample_simulated
+from difftrust.text import incomplete_lines
 from difftrust_core.base.task import Task
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.generate import estimate_generation, generate
-from difftrust_core.generation.missing import GenerationOptions, incomplete_lines
+from difftrust_core.generation.missing import GenerationOptions
 from difftrust_core.generation.prices import Price
 from difftrust_core.generation.providers import seconds_asked_to_wait
 from difftrust_core.store import settings

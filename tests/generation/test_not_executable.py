@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import difftrust as dt
-from difftrust_core.datasets.benchmarks import load_benchmark, not_executable
+from difftrust.pipeline import not_executable
+from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.command import run
 from tests.support.evalplus import write_bigcodebench
 from tests.support.llm_server import Server

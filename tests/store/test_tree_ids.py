@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from difftrust.verify.rows import wrong_tree_ids
 from difftrust.verify.verification import verify
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
@@ -18,7 +19,7 @@ from difftrust_core.exceptions import BadStore
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from difftrust_core.store.tree_ids import count_former_ids, renew_tree_ids, wrong_tree_ids
+from difftrust_core.store.tree_ids import count_former_ids, renew_tree_ids
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, filled, silent
 
 KEPT = Path(__file__).parent / "kept"

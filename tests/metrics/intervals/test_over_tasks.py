@@ -8,11 +8,12 @@ import pytest
 from scipy.stats import bootstrap, norm, t
 
 from difftrust.research import coders
+from difftrust.research.per_candidate import paired_difference
 from difftrust.tables.interval_columns import with_intervals
 from difftrust_core.base.records import Detection
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics import aggregate as benchmark
-from difftrust_core.metrics.intervals import bca_limits, bootstrap_tasks, paired_difference, statistic_of, task_weights
+from difftrust_core.metrics.intervals import bca_limits, bootstrap_tasks, statistic_of, task_weights
 
 N_TASKS = 40
 CASES = [
