@@ -1,6 +1,6 @@
 """Which sentences of docstrings are taken for conditions: `python -m tests.bench.limiting_sentences`.
 
-Four readers who knew no rule said of each sentence of the docstrings in sentences/*.toml and tests/check_cases whether
+Five readers who knew no rule said of each sentence of the docstrings in sentences/*.toml and tests/check_cases whether
 it limits what may be passed (limiting_sentences.toml). One that does is *read*, *kept* as unread, or *silent*: then a
 check may take an input that it rules out for an allowed one. One that limits nothing and is taken for a condition keeps
 a check undecided. *Unseen*: the same with weights that were learned from all sources but the one at hand. `--write`
