@@ -56,7 +56,7 @@ def test_a_suggested_condition_hides_no_disagreement_and_is_asked_for_once(words
         assert "by conditions that a model suggests" in out
         assert "openai/one suggests, and the inputs drawn obey: low <= high (edit st/suggestions/" in out
         assert "the candidates differ on " in out
-        assert "Next best step: if the conditions are right, say so: --assume 'low <= high'" in out
+        assert 'Next best step: if the conditions are right, say so: --assume "low <= high"' in out
         again = run(capsys, *words)
         assert (again[0], again[1], len(server.asked)) == (status, out, 3)
         assert "suggestions taken from st/suggestions/" in again[2]
