@@ -780,10 +780,10 @@ class _Reader:
 
     def one_or_more(self, least: str, *_: Any) -> str:
         """Say that a parameter that takes one or several is given: "one or more column names"."""
-        name = self._names.subject
-        if int(least) != 1 or self._names.shapes[name].kind in ("number", "list", "dict"):
+        name, kind = self._names.subject, self._names.shapes[self._names.subject].kind
+        if int(least) != 1 or kind in ("number", "list", "dict"):
             raise Unread("so many")
-        return f"not isinstance({name}, list | tuple) or len({name}) >= 1"
+        return f"len({name}) >= 1" if kind == "text" else f"not isinstance({name}, list | tuple) or len({name}) >= 1"
 
     def phrased(self, *parts: Any) -> str:
         return self.subject()(parts[-1])

@@ -45,19 +45,7 @@ _QUESTIONS: Final = words_of("questions")
 _MEASURED: Final = words_of("measured")
 _NO_NOUNS: Final = _MEASURED | _ALTERS | BEHAVIOUR | words_of("particles")
 _MEASURES: Final = words_of("measures")
-_COMPARES: Final = {
-    "between",
-    "least",
-    "most",
-    "minimum",
-    "maximum",
-    "below",
-    "above",
-    "greater",
-    "less",
-    "more",
-    "fewer",
-}
+_COMPARES: Final = words_of("compares")
 _OF_A_CASE = ("with", "for", "at", "on")
 """Before a noun that a sentence begins with: what is done in one case, "with 0 days it is the start"."""
 _HANDLED = re.compile(r"\( [^()]* \) be [a-z]+ed ")

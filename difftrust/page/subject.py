@@ -10,9 +10,9 @@ import polars as pl
 from difftrust import __version__
 from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, benchmarks_of, executed_on, readings
 from difftrust.shipped import PAPER_SETTING, in_published_set
-from difftrust.tables.executed import executed_up_to
 from difftrust.tables.request import (
     TableRequest,
+    executed_up_to,
     is_shipped,
     programs_of,
     require_known,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
 from typing import TypeVar
@@ -10,11 +11,11 @@ import polars as pl
 
 from difftrust.research.per_candidate import Candidates, judged_candidates
 from difftrust.shipped import PAPER_SETTING, find_results, in_published_set
-from difftrust.tables.executed import executed_up_to
 from difftrust.tables.names import display_name
+from difftrust_core.base.files import FileState
 from difftrust_core.base.records import AS_STORED, Coder, Detection, Reading, Validity
 from difftrust_core.estimates.pool import MISSING, Members, Pool
-from difftrust_core.estimates.refresh import estimates_are_stale, estimates_of_pools, open_pools
+from difftrust_core.estimates.refresh import deciding_files, estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.checksums import read_list
@@ -218,6 +219,31 @@ def _said_of(lacking: Iterable[tuple[Coder, str]], m: int, n: int) -> list[str]:
     for (model, temperature), benchmark in lacking:
         of.setdefault(temperature, []).append(f"{display_name(model)} on {benchmark}")
     return [f"left out at t = {t:g}, without m = {m} or n = {n}: {', '.join(names)}" for t, names in sorted(of.items())]
+
+
+def executed_up_to(store: Store) -> dict[tuple[str, Coder], int]:
+    """Return, by benchmark and coder, how many programs count of those that have more that were not executed.
+
+    That is the lowest index of such a program, on any task that was executed. Empty for a results store.
+    """
+    if not store.holds("candidates"):
+        return {}
+    return dict(_executed_up_to(store.root, store.settings().validity, deciding_files(store)))
+
+
+@lru_cache(maxsize=8)
+def _executed_up_to(
+    root: Path, validity: str, _written: tuple[FileState, ...]
+) -> tuple[tuple[tuple[str, Coder], int], ...]:
+    from difftrust_core.estimates.behaviours import candidate_trees, first_missing
+
+    store, ids = Store(root), ["task_id", "tree_id"]
+    found = []
+    for name in sorted(store.read("candidates")["benchmark"].unique()):
+        executed = store.read("executions", {"benchmark": name, "validity": validity}, columns=ids)
+        missing = first_missing(candidate_trees(store, name), executed).sort("model", "temperature")
+        found += [((name, (model, temperature)), first) for model, temperature, first in missing.iter_rows()]
+    return tuple(found)
 
 
 def _waiting(request: TableRequest, readings: Sequence[Reading]) -> dict[tuple[str, Coder], int]:

@@ -51,6 +51,7 @@ READ = [
     ("xs: list, ys: list, zs: list", "The three lists have the same length.", "len(xs) == len(ys) == len(zs)"),
     ("mode", "Args:\n    mode: The case:\n\n        * `skip`: not.\n        * `raise`: an error.", SKIP),
     ("names", "Args:\n    names: One or more column names.", "not isinstance(names, list | tuple) or len(names) >= 1"),
+    ("names: str", "Args:\n    names: One or more column names.", "len(names) >= 1"),
     ("at: datetime", "Args:\n    at: A timezone-aware datetime.", "at.tzinfo is not None"),
     ("at: datetime", "Args:\n    at: Point in time, without time zone.", "at.tzinfo is None"),
     ("n: int", "n must be a power of 3.", "n in [3 ** power for power in range(60)]"),
