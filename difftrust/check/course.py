@@ -55,9 +55,16 @@ class Course:
         self.task = task
         self.programs, self.names = distinct_programs(prepared.candidates, language_of(task), by_text=options.messages)
         self.codes = [program.code for program in self.programs]
-        self.executor = Executor(task, sandbox)
+        self.executor = Executor(task, sandbox, function.package)
         documented = {*function.documented_exceptions, *(e.exception for e in function.examples if e.exception)}
-        self.inputs = check_inputs(task, function.types, self.codes, seed=options.seed, columns=function.columns)
+        self.inputs = check_inputs(
+            task,
+            function.types,
+            self.codes,
+            seed=options.seed,
+            columns=function.columns,
+            named=function.package.codes,
+        )
         self.judge = InputFilter(
             executor=self.executor,
             programs=self.programs,

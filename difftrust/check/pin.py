@@ -15,6 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Self
 
+from difftrust.source.package import names_for
 from difftrust.source.scopes import bound_names, expression_in
 from difftrust.source.target import Target, find_target, root_of
 from difftrust.source.values import Names, NotSpelled
@@ -145,9 +146,9 @@ def pin_example(where: str, pin: Pin) -> bool:
     Raises BadStub where the docstring cannot be edited or says something else about the same call.
     """
     target = find_target(where)
-    path, module, function = target.path, target.module, target.function
+    path, function = target.path, target.function
     try:
-        pin = pin.named(Names(module)).of_items(target)
+        pin = pin.named(names_for(target, pin.source)).of_items(target)
     except (NotSpelled, BadText) as e:
         raise BadStub(
             f"expected values that {path.name} can spell, got {pin.source}: {e}; import what is missing"
@@ -384,7 +385,7 @@ def _head(file: Path, target: Target) -> str:
 def _lines(text: str, target: Target) -> Iterator[str]:
     """Yield the statements of a test. Raises WrongUsage, NotSpelled or BadText where none can say it."""
     pin = parse_pin(text, target.entry_point)
-    named = pin.named(Names(target.module))
+    named = pin.named(names_for(target, pin.source))
     raises = _RAISES.search(text)
     wanted = [named.call, *([] if raises else [_right(text, pin, named)])]
     names = [n.id for each in wanted for n in ast.walk(ast.parse(each, mode="eval")) if isinstance(n, ast.Name)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from difftrust.check.call_runner import NOTED, installed, runner_for
 from difftrust.check.options import RunOptions
 from difftrust.search.shrink import Shrunk, shrink_shown
+from difftrust.source.package import ALONE, Package
 from difftrust.text import by_length
 from difftrust_core.base.records import Candidate, Kind, Outcome, Program
 from difftrust_core.base.task import Task
@@ -76,12 +77,13 @@ class Ran:
 class Executor:
     """Runs programs of one task in the sandbox."""
 
-    def __init__(self, task: Task, sandbox: Sandbox):
+    def __init__(self, task: Task, sandbox: Sandbox, package: Package = ALONE):
+        """``package``: what the programs have around them."""
         self.task, self._sandbox, self._language = task, sandbox, language_of(task)
         self._hung: dict[str, Outcome] = {}
         """Programs that answered nothing until they were given up, and what they did: they are not run again."""
         self._suspects: set[str] = set()
-        self._preamble = self._language.preamble(task)
+        self._preamble = package.around(self._language.preamble(task))
 
     def run(self, codes: Sequence[str], inputs: Sequence[str], *, entry_point: str = "", is_noted: bool = False) -> Ran:
         """Return what each of the programs does on each input; ``is_noted``: what it compares there."""

@@ -10,9 +10,9 @@ from typing import Literal
 
 from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
-from difftrust.diff.sandbox_imports import LEFT_OUT, MISSING, STAND_IN
 from difftrust.diff.version import Bundle
 from difftrust.source.closure import dotted_name, evaluated
+from difftrust.source.sandbox_imports import LEFT_OUT, MISSING, STAND_IN
 from difftrust.source.scopes import bound_by
 from difftrust.source.target import DEFINED
 from difftrust.text import printable

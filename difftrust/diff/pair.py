@@ -7,18 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from difftrust.diff.version import Bundle, Version
 from difftrust.search.drawing import sample_seeds
-from difftrust.source.closure import dotted_name
 from difftrust.source.doctests import examples_in
 from difftrust.source.function import Loading, or_none, widened
 from difftrust.source.literal_calls import mine_calls
-from difftrust.source.scopes import IMPORTS, bound_by, expression_in
+from difftrust.source.package import with_modules
 from difftrust.source.target import DEFINED, Target
 from difftrust.source.usage import alternatives, named_type, usage_types
-from difftrust.source.values import Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter, arguments_of
 from difftrust.types.classes import methods_of
 from difftrust.types.infer import literal_of
@@ -141,28 +138,11 @@ def target_of(version: Version, bundle: Bundle) -> Target:
     A class's ``__init__`` becomes a function of the class's name. What objects are made of gets types where its
     ``__init__`` has none.
     """
-    target = version.target
-    others = {name: [s for s in body if not isinstance(s, IMPORTS)] for name, body in bundle.modules.items() if name}
-    own = {
-        name for statement in target.module.body if not isinstance(statement, IMPORTS) for name in bound_by(statement)
-    }
-    files = {
-        bound: version.root.joinpath(*name.split(".")).with_suffix(".py")
-        for name, body in others.items()
-        for statement in body
-        if not isinstance(statement, Function)
-        for bound in bound_by(statement) - own
-    }
-    target = replace(target, others=files)
-    every = [*((bundle.modules[name], body) for name, body in others.items()), (target.module.body, target.module.body)]
-    copies: dict[int, Any] = {}
-    body = []
-    for whole, statements in every:
-        names = Scope(target, ast.Module(body=[*whole], type_ignores=[])).spelled
-        body += [_with_types(_respelled(statement, names, copies)) for statement in statements]
-    owner = copies.get(id(target.owner), target.owner)
-    function = copies.get(id(target.function), target.function)
-    target = replace(target, module=ast.Module(body=body, type_ignores=[]), function=function, owner=owner)
+    others = {name: body for name, body in bundle.modules.items() if name}
+    target = with_modules(version.target, version.root, others)
+    body = [_with_types(statement) for statement in target.module.body]
+    target = replace(target, module=ast.Module(body=body, type_ignores=[]))
+    owner = target.owner
     if owner is None:
         return target
     if not version.makes:
@@ -174,56 +154,6 @@ def target_of(version: Version, bundle: Bundle) -> Target:
     setattr(made.args, first, getattr(made.args, first)[1:])
     made.decorator_list = []
     return replace(target, owner=None, function=made)
-
-
-def _respelled(statement: ast.stmt, names: Mapping[str, str], copies: dict[int, Any]) -> ast.stmt:
-    """Return a statement in which what lies in other modules has its name there; itself where it names none of it.
-
-    ``copies`` takes the nodes of what is returned by the ids of the given ones.
-    """
-    other = {name: own for name, own in names.items() if name != own}
-    text = ast.unparse(statement) if other else ""
-    if not any(name in text for name in other):
-        return statement
-    made: ast.stmt = _Respelled(other).visit(copy.deepcopy(statement, copies))
-    return made
-
-
-class _Respelled(ast.NodeTransformer):
-    """Writes ``Line`` for ``models.Line``."""
-
-    def __init__(self, names: Mapping[str, str]):
-        self._names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Return the name that it has in its own module."""
-        return ast.Name(id=self._names.get(node.id, node.id), ctx=node.ctx)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Return the name alone, in place of one that is qualified by its module."""
-        name = self._names.get(dotted_name(node))
-        return self.generic_visit(node) if name is None else ast.Name(id=name, ctx=node.ctx)
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        """Return a parameter with its annotation, which may be a text."""
-        node.annotation = _InAnnotations(self._names).visit(node.annotation) if node.annotation else None
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """Return a field with its annotation, which may be a text."""
-        node.annotation = _InAnnotations(self._names).visit(node.annotation)
-        return self.generic_visit(node)
-
-
-class _InAnnotations(_Respelled):
-    """Does so in texts too."""
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """Return a text with those names in place of the given ones, if it has any."""
-        inner = expression_in(node.value) if isinstance(node.value, str) else None
-        text = ast.unparse(inner) if inner is not None else ""
-        made = ast.unparse(self.visit(copy.deepcopy(inner))) if inner is not None else ""
-        return ast.Constant(value=made) if made != text else node
 
 
 def _with_types(statement: ast.stmt) -> ast.stmt:

@@ -14,11 +14,11 @@ from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_n
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import dicts_of, directed_inputs, named_constants, odd_inputs
 from difftrust.diff.pair import Pair, Signature, load, parameters_of, settle, signatures
-from difftrust.diff.sandbox_imports import LEFT_OUT
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
 from difftrust.source.operators import OPERATORS
+from difftrust.source.sandbox_imports import LEFT_OUT
 from difftrust.source.target import Target
 from difftrust.source.usage import asked_keys, asked_kinds
 from difftrust.text import by_length

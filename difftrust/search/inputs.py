@@ -26,12 +26,14 @@ def check_inputs(
     *,
     seed: int,
     columns: Mapping[str, str],
+    named: Sequence[str] = (),
     beside: Sequence[str] = (),
 ) -> InputSource:
     """Return where inputs come from: the types and the seeds, or without types the language's own fuzzing.
 
     ``codes``: programs, whose literals come up in the inputs as those of the condition do. ``columns``: of frames.
-    ``beside``: programs that tell only whether NaN and infinite floats are to come up.
+    ``named``: what programs use; its literals come up too. ``beside``: programs that tell only whether NaN and infinite
+    floats are to come up.
     """
     if types is None or task.language != "python":
         return FuzzedInputs(task, types.accepts if types is not None else lambda text: True, seed=seed)
@@ -40,7 +42,7 @@ def check_inputs(
     from difftrust.search.pattern_texts import key_texts, pattern_texts
     from difftrust.search.realistic_texts import KnownTexts
 
-    told = [*codes, task.preamble, task.domain.requires if task.domain is not None else ""]
+    told = [*codes, task.preamble, *named, task.domain.requires if task.domain is not None else ""]
     sure = [*pattern_texts(told, seed=seed), *quoted(task.description), *key_texts(task.preamble)]
     made = partial(
         TypedInputs,

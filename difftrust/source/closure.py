@@ -127,11 +127,18 @@ class Preamble:
     """What was left out of it, and why."""
 
 
-def preamble_of(target: Target, *, also: Collection[str] = (), allowed: Sequence[str] = ()) -> Preamble:
+def preamble_of(
+    target: Target,
+    *,
+    also: Collection[str] = (),
+    allowed: Sequence[str] = (),
+    provides: Callable[[ast.stmt], bool] = lambda statement: False,
+) -> Preamble:
     """Return what the signature, the decorators and the body rest on, and the names ``also``, transitively.
 
     Imports of the standard library all stay, of packages those that may be imported: numpy, pandas, polars and
-    ``allowed``. A definition that needs another import when it is made is left out and named.
+    ``allowed``. A definition that needs another import when it is made is left out and named. ``provides``: whether
+    an import is of the function's own package and all of it is there.
     """
     function, body = target.function, target.module.body
     packages = {name.partition(".")[0] for name in (*LIBRARIES, *allowed)}
@@ -161,9 +168,11 @@ def preamble_of(target: Target, *, also: Collection[str] = (), allowed: Sequence
     kept = []
     for statement in body:
         is_import = isinstance(statement, IMPORTS)
-        foreign = [package for package in packages_of(statement) if package not in known] if is_import else []
+        is_own = is_import and provides(statement)
+        foreign = [p for p in packages_of(statement) if p not in known] if is_import and not is_own else []
         lacking = [] if is_import else sorted(missing.keys() & _needed_at_once(statement, lazy=lazy))
-        if statement not in needed and (foreign or not is_import):
+        is_wanted = statement in needed or (is_own and "*" in bound_by(statement))
+        if not is_wanted and (foreign or is_own or not is_import):
             continue
         if foreign:
             missing |= dict.fromkeys(bound_by(statement), foreign[0])
@@ -214,7 +223,7 @@ class Module(Definitions):
 
     def __init__(self, name: str, path: Path, tree: ast.Module):
         super().__init__(tree.body)
-        self.name, self.tree = name, tree
+        self.name, self.path, self.tree = name, path, tree
         self.is_package = path.name == "__init__.py"
         self.package = name if self.is_package else name.rpartition(".")[0]
         """The package that its relative imports start from."""
@@ -317,6 +326,16 @@ class Module(Definitions):
         nodes = self.binders.get(name, ())
         return any(not isinstance(node, ast.ImportFrom) or self.base(node) != self.name for node in nodes)
 
+    def modules_in(self, node: ast.AST) -> list[str]:
+        """Return the absolute names that a node imports, of which each may be a module."""
+        match node:
+            case ast.ImportFrom(names=aliases):
+                base = self.base(node)
+                return [base, *(f"{base}.{alias.name}" for alias in aliases)]
+            case ast.Import(names=aliases):
+                return [alias.name for alias in aliases]
+        return []
+
     def base(self, node: ast.ImportFrom) -> str:
         """Return the absolute name of the module that an import is from, "" for none."""
         if not node.level:
@@ -393,6 +412,37 @@ class Modules:
         self.implied += [statement for module in self.every for statement in module.kept - early]
         return self
 
+    def use(self, beside: ast.Module) -> "Modules":
+        """Keep what other code rests on that stands where the own module does, by its names or by own imports."""
+        module = Module(self.own.name, self.own.path, beside)
+        self._keep(module, module.body)
+        self._waiting += [(module, name) for name in module.imported]
+        return self.want(*sorted({*module.chains, *(each for several in module.chains.values() for each in several)}))
+
+    def ask_all(self) -> "Modules":
+        """Follow all methods of kept classes."""
+        while self._methods:
+            for name in [*self._methods]:
+                self.ask(name)
+            self._follow_all()
+        return self
+
+    def provides(self, statement: ast.stmt) -> bool:
+        """Tell whether a statement imports of the package alone, and only what is there."""
+        match statement:
+            case ast.ImportFrom(names=aliases):
+                base = self.own.base(statement)
+                source = self._load(base)
+                known = {*source.binders} if source is not None else set()
+                is_open = not known.isdisjoint(("__getattr__", "*"))
+                return (source is not None or base == "") and all(
+                    is_open or alias.name in {*known, "*"} or self._load(f"{base}.{alias.name}") is not None
+                    for alias in aliases
+                )
+            case ast.Import(names=aliases):
+                return all(self._load(alias.name) is not None for alias in aliases)
+        return False
+
     def _follow_all(self) -> None:
         while self._waiting or self._passing:
             is_passing = not self._waiting
@@ -441,14 +491,7 @@ class Modules:
         found = [self.own]
         for module in found:
             nodes = (node for statement in module.body for node in nodes_of_scope(statement))
-            names = [module.name.rpartition(".")[0]]
-            for node in nodes:
-                match node:
-                    case ast.ImportFrom():
-                        base = module.base(node)
-                        names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-                    case ast.Import():
-                        names += [alias.name for alias in node.names]
+            names = [module.name.rpartition(".")[0], *(name for node in nodes for name in module.modules_in(node))]
             loaded = (self._load(name) for name in names if name and len(found) < _MAX_MODULES // 2)
             found += dict.fromkeys(each for each in loaded if each is not None and each not in found)
         return found

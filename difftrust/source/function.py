@@ -18,6 +18,7 @@ from difftrust.source.conditions import Conditions, conditions_of
 from difftrust.source.docstring import IS_EXCEPTION, exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
 from difftrust.source.literal_calls import Caller, mine_calls
+from difftrust.source.package import ALONE, Package, surrounded
 from difftrust.source.scopes import bound_names, free_names, tree_of
 from difftrust.source.target import Target, find_target, refuse_deep_nesting
 from difftrust.source.usage import COLUMN, asked_kinds, candidate_types, named_type, usage_types
@@ -61,6 +62,8 @@ class Stub:
     """The arguments, by name, of examples and calls that are taken as allowed."""
     stated_calls: frozenset[str] = frozenset()
     """Argument tuples of which an example says what is right."""
+    package: Package = ALONE
+    """What the candidates' file has around it of its own package."""
     any_order: str = ""
     """The sentence that leaves the order of results open, if one does."""
     notes: tuple[str, ...] = ()
@@ -85,9 +88,11 @@ def load_stub(
     says. ``assume``: conditions on the arguments. Raises WrongUsage where nothing is known to start from, BadStub
     where the function cannot be checked.
     """
-    target = find_target(where)
-    if needs_docstring and not target.docstring:
-        raise BadStub(f"expected a docstring that says what {target.entry_point} shall do, found none; write one")
+    plain = find_target(where)
+    if needs_docstring and not plain.docstring:
+        raise BadStub(f"expected a docstring that says what {plain.entry_point} shall do, found none; write one")
+    around = surrounded(plain, (*candidates, *examples), allowed=allow_imports)
+    target, package = around.target, around.package
     loading = Loading(target, candidates)
     conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters], sentences=True)
     loading.take_examples(examples)
@@ -100,12 +105,16 @@ def load_stub(
     seeds = loading.seeds(types, typed=typed, seed=seed, columns=columns)
     any_order = order_is_free(target.docstring)
     said = [f'the order of results does not count: "{any_order}" (it does with --equality strict)'] if any_order else []
-    names = loading.names | conditions.names | classes_in(types.types)
-    preamble = preamble_of(target, also=names, allowed=allow_imports)
-    packages = {*preamble.libraries, *(p for p in packages_of(*map(tree_of, candidates)) if p in LIBRARIES)}
+    names = loading.names | conditions.names | classes_in(types.types) | around.names
+    preamble = preamble_of(plain, also=names, allowed=allow_imports, provides=around.provides)
+    packages = {
+        *preamble.libraries,
+        *package.libraries,
+        *(p for p in packages_of(*map(tree_of, candidates)) if p in LIBRARIES),
+    }
     packages |= {p for p in LIBRARIES if loading.names_package(p, seeds)}
     return Stub(
-        task=_task(target, seeds, preamble, conditions),
+        task=_task(plain, seeds, preamble, conditions),
         types=types if typed else None,
         examples=tuple(loading.examples),
         documented_exceptions=loading.exceptions,
@@ -114,14 +123,15 @@ def load_stub(
         conditions=conditions,
         allowed_calls=tuple(loading.allowed_calls),
         stated_calls=frozenset(text for each in loading.examples if each.stated for text in loading.calls_in(each)),
+        package=package,
         any_order=any_order,
-        notes=(*loading.notes, *conditions.notes, *said, *preamble.notes),
+        notes=(*loading.notes, *conditions.notes, *said, *preamble.notes, *around.notes),
     )
 
 
 def refused_examples(where: str, texts: Sequence[str]) -> dict[str, str]:
     """Return those of ``texts`` that ``load_stub`` would not take as examples, each with why."""
-    loading, found = Loading(find_target(where), ()), {}
+    loading, found = Loading(surrounded(find_target(where), texts, allowed=()).target, ()), {}
     for text in texts:
         try:
             loading.read_example(text)

@@ -171,6 +171,12 @@ def root_of(path: Path) -> Path:
     return folder
 
 
+def module_name(path: Path, root: Path) -> str:
+    """Return the name by which the file ``path`` is imported from the folder ``root``."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
 def find_target(where: str, *, makers: bool = False) -> Target:
     """Return the function that ``module.py::function`` or ``module.py::Class.method`` names.
 

@@ -286,7 +286,9 @@ class NotSpelled(ValueError):
 class Names(ast.NodeTransformer):
     """The names that a module binds at its top level: imports by their path, its own classes and constants."""
 
-    def __init__(self, module: ast.Module):
+    def __init__(self, module: ast.Module, others: Mapping[str, str] | None = None):
+        """``others``: what ``module`` has of other files of its package, each with its name here, "" for none."""
+        self._others = others or {}
         self._paths = {path: name for statement in module.body for name, path in imports_of(statement)}
         definitions = [s for s in module.body if not isinstance(s, IMPORTS)]
         self._own = {name: statement for statement in definitions for name in bound_by(statement)}
@@ -362,13 +364,15 @@ class Names(ast.NodeTransformer):
 
     def _code(self, text: str) -> str:
         root = text.partition(".")[0]
-        known = hasattr(builtins, root) or root in self._own or root in self._paths.values()
+        known = hasattr(builtins, root) or root in self._own.keys() - self._others or root in self._paths.values()
         return text if known else self._name(text)
 
     def _name(self, dotted: str) -> str:
         """Return what the module calls a type. Raises NotSpelled."""
-        root, _, rest = dotted.partition(".")
-        if root in self._own or dotted in _PLAIN:
+        root, point, rest = dotted.partition(".")
+        if here := self._others.get(root):
+            return here + point + rest
+        if root not in self._others and (root in self._own or dotted in _PLAIN):
             return dotted
         packages = {short: package for package, short in LIBRARIES.items()} | {"re": "re"}
         path = ""

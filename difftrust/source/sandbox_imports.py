@@ -161,6 +161,10 @@ def install(
     _own.update(names, sources)
     _left_out.update(left_out)
     sys.meta_path.insert(0, _Finder(sources, missing))
+
+
+def hear() -> None:
+    """Let warnings of the package's modules be printed from here on."""
     warnings.warn = warnings.warn_explicit = _heard
 
 
