@@ -132,13 +132,13 @@ def preamble_of(
     *,
     also: Collection[str] = (),
     allowed: Sequence[str] = (),
-    provides: Callable[[ast.stmt], bool] = lambda statement: False,
+    provided: Callable[[ast.stmt], ast.stmt | None] = lambda statement: None,
 ) -> Preamble:
     """Return what the signature, the decorators and the body rest on, and the names ``also``, transitively.
 
     Imports of the standard library all stay, of packages those that may be imported: numpy, pandas, polars and
-    ``allowed``. A definition that needs another import when it is made is left out and named. ``provides``: whether
-    an import is of the function's own package and all of it is there.
+    ``allowed``. A definition that needs another import when it is made is left out and named. ``provided``: what of
+    an import from the function's own package is there.
     """
     function, body = target.function, target.module.body
     packages = {name.partition(".")[0] for name in (*LIBRARIES, *allowed)}
@@ -148,7 +148,9 @@ def preamble_of(
     wanted |= {target.owner.name} if target.owner else set()
 
     def written(statement: ast.stmt) -> ast.stmt:
-        """Return the statement as the preamble has it: the checked method without its body."""
+        """Return the statement as the preamble has it: of the checked method the head, of imports what is there."""
+        if isinstance(statement, IMPORTS):
+            return provided(statement) or statement
         if statement is not target.owner or not isinstance(statement, ast.ClassDef):
             return statement
         made, method = copy.copy(statement), copy.copy(function)
@@ -168,7 +170,7 @@ def preamble_of(
     kept = []
     for statement in body:
         is_import = isinstance(statement, IMPORTS)
-        is_own = is_import and provides(statement)
+        is_own = is_import and provided(statement) is not None
         foreign = [p for p in packages_of(statement) if p not in known] if is_import and not is_own else []
         lacking = [] if is_import else sorted(missing.keys() & _needed_at_once(statement, lazy=lazy))
         is_wanted = statement in needed or (is_own and "*" in bound_by(statement))
@@ -427,21 +429,21 @@ class Modules:
             self._follow_all()
         return self
 
-    def provides(self, statement: ast.stmt) -> bool:
-        """Tell whether a statement imports of the package alone, and only what is there."""
+    def provided(self, statement: ast.stmt) -> ast.stmt | None:
+        """Return an import of the own module from the package, of it what is wanted; None where that is not there."""
         match statement:
-            case ast.ImportFrom(names=aliases):
+            case ast.ImportFrom(names=aliases, level=level):
                 base = self.own.base(statement)
                 source = self._load(base)
                 known = {*source.binders} if source is not None else set()
                 is_open = not known.isdisjoint(("__getattr__", "*"))
-                return (source is not None or base == "") and all(
-                    is_open or alias.name in {*known, "*"} or self._load(f"{base}.{alias.name}") is not None
-                    for alias in aliases
-                )
-            case ast.Import(names=aliases):
-                return all(self._load(alias.name) is not None for alias in aliases)
-        return False
+                wanted = [a for a in aliases if a.name == "*" or (a.asname or a.name) in self.own.wanted]
+                there = [a for a in wanted if is_open or a.name in known or self._load(f"{base}.{a.name}") is not None]
+                if wanted == there and (source is not None or any(a.name not in known for a in there)):
+                    return ast.ImportFrom(module=statement.module, names=there, level=level) if there else None
+            case ast.Import(names=aliases) if all(self._load(alias.name) is not None for alias in aliases):
+                return statement
+        return None
 
     def _follow_all(self) -> None:
         while self._waiting or self._passing:

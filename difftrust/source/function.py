@@ -19,7 +19,7 @@ from difftrust.source.docstring import IS_EXCEPTION, exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
 from difftrust.source.literal_calls import Caller, mine_calls
 from difftrust.source.package import ALONE, Package, surrounded
-from difftrust.source.scopes import bound_names, free_names, tree_of
+from difftrust.source.scopes import bound_names, free_names, names_in_prose, tree_of
 from difftrust.source.target import Target, find_target, refuse_deep_nesting
 from difftrust.source.usage import COLUMN, asked_kinds, candidate_types, named_type, usage_types
 from difftrust.source.values import PRELUDE, Scope
@@ -106,7 +106,7 @@ def load_stub(
     any_order = order_is_free(target.docstring)
     said = [f'the order of results does not count: "{any_order}" (it does with --equality strict)'] if any_order else []
     names = loading.names | conditions.names | classes_in(types.types) | around.names
-    preamble = preamble_of(plain, also=names, allowed=allow_imports, provides=around.provides)
+    preamble = preamble_of(plain, also=names, allowed=allow_imports, provided=around.provided)
     packages = {
         *preamble.libraries,
         *package.libraries,
@@ -265,8 +265,7 @@ class Loading:
         """Names of the file that examples, seeds, candidates and the docstring use."""
         texts = [*self._known, *[example.code for example in self.examples], *self.candidates]
         found = {name for text in texts for name in free_names(tree_of(text))}
-        quoted = re.findall(r"`+([A-Za-z_]\w*)`+", self.target.docstring)
-        return found | set(quoted) | set(re.findall(r"\b[A-Z][A-Z0-9_]{2,}\b", self.target.docstring))
+        return found | names_in_prose(self.target.docstring)
 
     @property
     def exceptions(self) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 import ast
 import copy
-import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from difftrust.source.closure import LIBRARIES, Module, Modules, dotted_name, evaluated, packages_of
-from difftrust.source.scopes import IMPORTS, bound_by, expression_in, names_of, tree_of
+from difftrust.source.scopes import IMPORTS, bound_by, expression_in, names_in_prose, names_of, tree_of
 from difftrust.source.target import Target, module_name, root_of
 from difftrust.source.values import Names, Scope
 from difftrust.types.own import Function
 from difftrust_core.languages.python.syntax import own_statements
+from difftrust_core.sandbox.runner import file_of
 
 _NOWHERE = "_nowhere"
 """The package of a file that is in none."""
@@ -117,7 +117,8 @@ class Package:
     """Packages that are not there either, and that they go on without."""
 
     def around(self, text: str) -> str:
-        """Return the text of the own module with what runs around it."""
+        """Return the text of the own module with what runs around it; annotations are evaluated in none."""
+        text = text.replace("from __future__ import annotations\n", "") if self.before else text
         return f"{self.before}\n{text}\n{self.after}\n" if self.before else text
 
 
@@ -139,8 +140,8 @@ class Surrounded:
     target: Target
     """As inputs are read from it."""
     package: Package
-    provides: Callable[[ast.stmt], bool]
-    """Whether all that an import binds is there."""
+    provided: Callable[[ast.stmt], ast.stmt | None]
+    """What of an import from it is there."""
     names: frozenset[str] = frozenset()
     """Of its own file, what it takes."""
     notes: tuple[str, ...] = ()
@@ -156,10 +157,10 @@ def surrounded(target: Target, texts: Sequence[str], *, allowed: Collection[str]
     name = module_name(target.path.resolve(), root)
     modules = Modules(target.path, name, root, target.module)
     beside = ast.Module(body=[s for text in texts for s in tree_of(text).body], type_ignores=[])
-    named = names_of(target.function, target.owner) | set(re.findall(r"\w+", "\n".join((target.docstring, *texts))))
+    named = names_of(target.function, target.owner) | names_in_prose(target.docstring)
     modules.use(beside).want(*sorted(named)).ask_all()
     if not modules.others:
-        return Surrounded(target=target, package=ALONE, provides=lambda statement: False)
+        return Surrounded(target=target, package=ALONE, provided=lambda statement: None)
     taken = {module.name: module.statements for module in modules.others}
     imported = packages_of(*(statement for statements in taken.values() for statement in statements))
     modules.external = {package: guarded for package, guarded in modules.external.items() if package in imported}
@@ -168,16 +169,14 @@ def surrounded(target: Target, texts: Sequence[str], *, allowed: Collection[str]
         {module.name: text_of(module, modules) for module in modules.others},
         names=(name,),
         left_out={},
-        is_there=lambda package: package in (*LIBRARIES, *allowed),
+        is_there=lambda package: package in (*LIBRARIES, *allowed) or file_of(package) is not None,
     )
     target = with_modules(target, root, taken)
-    notes = tuple(
-        f"{each}, which its package imports, raises NotAvailable where it is used; --allow-import {each} allows it"
-        for each in package.missing
-        if each != name.partition(".")[0]
-    )
+    absent = [each for each in (*package.missing, *package.without) if each != name.partition(".")[0]]
+    said = f"not here, and imported by its package: {', '.join(absent)}; what uses them raises NotAvailable"
+    notes = (said,) if absent else ()
     own = frozenset(modules.own.wanted)
-    return Surrounded(target=target, package=package, provides=modules.provides, names=own, notes=notes)
+    return Surrounded(target=target, package=package, provided=modules.provided, names=own, notes=notes)
 
 
 def package_of(

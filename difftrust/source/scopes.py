@@ -1,6 +1,7 @@
 """The names that code reads and binds, by the scopes of Python."""
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 
 from difftrust.source.target import COMPREHENSIONS, DEFINED, nodes_of_scope
@@ -34,6 +35,11 @@ def names_of(*nodes: ast.AST | None) -> set[str]:
             spelled = expression_in(part.value)
             found |= {n.id for n in ast.walk(spelled) if isinstance(n, ast.Name)} if spelled is not None else set()
     return found
+
+
+def names_in_prose(text: str) -> set[str]:
+    """Return the names that a docstring quotes or writes in capitals."""
+    return {*re.findall(r"`+([A-Za-z_]\w*)`+", text), *re.findall(r"\b[A-Z][A-Z0-9_]{2,}\b", text)}
 
 
 def free_names(node: ast.AST) -> set[str]:

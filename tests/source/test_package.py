@@ -90,8 +90,7 @@ def test_what_is_not_there_is_said(where: str) -> None:
     stub = load_stub(where, candidates=("def label(line, note):\n    return lost(models.load(note))\n",))
     assert stub.notes[-2:] == (
         "left out for the candidates: from .nowhere import lost",
-        "no_such_package, which its package imports, raises NotAvailable where it is used; "
-        "--allow-import no_such_package allows it",
+        "not here, and imported by its package: no_such_package; what uses them raises NotAvailable",
     )
 
 
