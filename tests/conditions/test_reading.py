@@ -3,13 +3,12 @@
 import ast
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from difftrust.conditions.reading import Reading, order_is_free, read_docstring
 from difftrust.conditions.shapes import shape_of
-from tests.support.stubs import report_of
+from tests.support.stubs import report_of, returning
 
 
 def reading(signature: str, docstring: str) -> Reading:
@@ -24,20 +23,10 @@ def reading(signature: str, docstring: str) -> Reading:
 STAYS = "all((len(x.guest) > 0 for x in xs)) and all((x.nights > 0 for x in xs))"
 NIGHTS = "list([x.nights for x in xs])"
 TWO_DOTS = "all((any((c != '.' for c in s[i:i + 2])) for i in range(len(s) - 2 + 1)))"
-RISING = "all((a < b for a, b in zip(xs, xs[1:])))"
 NO_HYPHENS = "all((c != '-' for c in s[:1])) and all((c != '-' for c in s[-1:]))"
 SKIP = "not isinstance(mode, str) or mode in ('skip', 'raise')"
 READ = [
-    (
-        "s: str",
-        "Args:\n    s: Value. It must not contain semicolons or commas.",
-        "all((c != ';' and c != ',' for c in s))",
-    ),
-    ("s: str", "Args:\n    s: One of ``$``, ``€`` and ``£``.", "s in ('$', '€', '£')"),
     ("s: str", "Args:\n    s: Must be ``'cpu'`` if passed.", "s == 'cpu'"),
-    ("s: str", "Args:\n    s: Single character used for padding.", "len(s) == 1"),
-    ("n: int", "Args:\n    n: Pieces ordered but not yet received, not negative.", "n >= 0"),
-    ("n: int", "Args:\n    n: A positive number of residues per line.", "n > 0"),
     ("ohms: int", "Args:\n    ohms: Resistance, from 10 ohms to 99 ohms.", "10 <= ohms <= 99"),
     ("n: int", "Args:\n    n: Reading, an unsigned 16-bit number.", "0 <= n <= 2 ** 16 - 1"),
     ("n: int", "Args:\n    n: Empty files are skipped, so this is positive.", "n > 0"),
@@ -47,88 +36,38 @@ READ = [
         "Args:\n    xs: Positive weights in kilograms, at least two.",
         "all((x > 0 for x in xs)) and len(xs) >= 2",
     ),
-    ("xs: list[str]", "Args:\n    xs: No seat is booked twice.", "all((a not in xs[:i] for i, a in enumerate(xs)))"),
-    ("xs: list, ys: list, zs: list", "The three lists have the same length.", "len(xs) == len(ys) == len(zs)"),
     ("mode", "Args:\n    mode: The case:\n\n        * `skip`: not.\n        * `raise`: an error.", SKIP),
     ("names", "Args:\n    names: One or more column names.", "not isinstance(names, list | tuple) or len(names) >= 1"),
     ("names: str", "Args:\n    names: One or more column names.", "len(names) >= 1"),
     ("at: datetime", "Args:\n    at: A timezone-aware datetime.", "at.tzinfo is not None"),
     ("at: datetime", "Args:\n    at: Point in time, without time zone.", "at.tzinfo is None"),
-    ("n: int", "n must be a power of 3.", "n in [3 ** power for power in range(60)]"),
-    ("xs: list[float]", "The xs must sum to exactly 5.", "math.isclose(sum(xs), 5)"),
     ("s: str", "s must not start or end with a hyphen.", NO_HYPHENS),
     ("xs: list[int]", "Args:\n    xs: Must contain at least three distinct numbers.", "len(set(xs)) >= 3"),
-    ("s: str", "Read it. Only digits may appear.", "all((c in '0123456789' for c in s))"),
-    ("xs: list[int]", "Add them. Pass at least four items.", "len(xs) >= 4"),
     ("boats: list[str]", "Sail. A fleet must have at least two boats.", "len(boats) >= 2"),
-    ("xs: list[int]", "Args:\n    xs: Must not all be zero.", "any((x != 0 for x in xs))"),
-    ("xs: list[int]", "Args:\n    xs: Height and depth, both positive.", "all((x > 0 for x in xs))"),
     ("xs: list[str]", "Args:\n    xs: All names must differ.", "all((a not in xs[:i] for i, a in enumerate(xs)))"),
     ("n: int", "Args:\n    n: Copies; the press only accepts 2, 4 or 8.", "n in (2, 4, 8)"),
-    ("xs: list[int], top: int", "Args:\n    top: xs together must not exceed it.", "sum(xs) <= top"),
     ("xs: list[int], k: int", "k must not exceed the number of entries in xs.", "k <= len(xs)"),
     ("xs: list[int]", "Args:\n    xs: Ages. They must rise strictly.", "all((a < b for a, b in zip(xs, xs[1:])))"),
     ("n: int", "Args:\n    n: Values below 3 raise a ValueError.", "n >= 3"),
-    ("n: int", "Args:\n    n: Largest width of the left side, at most 9.", "n <= 9"),
-    ("n: int", "Args:\n    n: Smallest page width, at least 4.", "n >= 4"),
     ("s: str", "Args:\n    s: It must not be empty but may be of any length.", "len(s) > 0"),
     ("s: str", "Args:\n    s: Only the characters 0-7 are accepted.", "all(('0' <= c <= '7' for c in s))"),
-    (
-        "s: str",
-        "Args:\n    s: Two letters, then three digits.",
-        "len(s) == 5 and all((c.isalpha() for c in s[0:2])) and all((c in '0123456789' for c in s[2:5]))",
-    ),
     ("s: str", "s must not have leading or trailing spaces.", "all((not c.isspace() for c in s[:1] + s[-1:]))"),
-    ("s: str", "s has to begin with 'x' or 'y'.", "s.startswith(('x', 'y'))"),
-    ("n: int, s: str", "n must not be longer than the text.", "n <= len(s)"),
     ("n: int", "Anything that is not even is rejected.", "n % 2 == 0"),
     ("n: int", "n is used as a count and so must be positive.", "n > 0"),
     ("x: float", "NaN is not allowed.", "not math.isnan(x)"),
-    (
-        "wanted: list, rows: list[dict]",
-        "Every row must have all of the wanted as keys.",
-        "all((set(wanted) <= set(x) for x in rows))",
-    ),
     ("jobs: list, ends: list", "There is one job for each end.", "len(jobs) == len(ends)"),
-    ("jobs: list[str]", "We need at least one job.", "len(jobs) >= 1"),
-    ("xs: list[int], n: int", "Args:\n    xs: Time of each visit. They must rise strictly.", RISING),
     ("n: int", "Args:\n    n: A month has 31 days, so anything from 0 to 31 is valid.", "0 <= n <= 31"),
-    ("p: float", "Args:\n    p: Damping factor in the interval (0, 1].", "0 < p <= 1"),
     ("n: int", "Args:\n    n: Not a price. It may not be negative, nor higher than 9.", "n >= 0 and n <= 9"),
-    ("xs: list[int], n: int", "Args:\n    n: Step. The number of items must be a multiple of it.", "len(xs) % n == 0"),
-    ("xs: list[int]", "xs is expected to be sorted.", "list(xs) == sorted(xs)"),
-    ("xs: list[list[int]]", "Rotate a rectangular grid.", "all((len(row) == len(xs[0]) for row in xs))"),
     ("s: str", "Parse a time given as HH:MM.", "re.fullmatch('(?:[01]\\\\d|2[0-3]):[0-5]\\\\d', s) is not None"),
-    ("n: int", "Args:\n    n: 1-based line number.", "n >= 1"),
-    ("a: int, b: int", "Expects a < b.", "a < b"),
     ("m: int", "Args:\n    m: The weekday, 0 for Monday to 6 for Sunday.", "0 <= m <= 6"),
     ("m: int", "m counts from 1 for January to 12 for December.", "1 <= m <= 12"),
     ("lat: float, lon: float", "Latitude is given in degrees from -90 to 90.", "-90 <= lat <= 90"),
-    ("n: int", "Return n factorial of a non-negative integer.", "n >= 0"),
-    ("n: int", "`n` must be at least 1 and at most 10.", "n >= 1 and n <= 10"),
-    ("n: int", "Args:\n    n: The month (1-12).", "1 <= n <= 12"),
     ("n: int = None", "Args:\n    n: a positive integer, optional", "n is None or n > 0"),
-    ("p: float", "Parameters\n----------\np : float in (0, 1]\n    A share.", "0 < p <= 1"),
     ("p: float", ":param p: probability between 0 and 1, exclusive", "0 < p < 1"),
-    ("a: int, b: int", "Add. b must not be smaller than a.", "b >= a"),
-    ("a: int, b: int", "Divide two positive integers.", "a > 0 and b > 0"),
-    ("a: int, b: int, c: int", "The a, b and c are positive.", "a > 0 and b > 0 and (c > 0)"),
-    (
-        "low: int, high: int, by: int",
-        "The low, the high, and the by are not 0.",
-        "low != 0 and high != 0 and (by != 0)",
-    ),
-    ("low: int, high: int", "The high is above the low.", "high > low"),
     ("a: list, b: list", "`a` and `b` must have the same length.", "len(a) == len(b)"),
-    ("xs: list[int], k: int", "k must not exceed the length of xs.", "k <= len(xs)"),
-    ("xs: list[int]", "Args:\n    xs: non-empty list of positive integers", "len(xs) > 0 and all((x > 0 for x in xs))"),
     ("xs: list[int], ys: list[int]", "Args:\n    ys: Must have the same length as `xs`.", "len(ys) == len(xs)"),
-    ("xs: list[int], ys: list[int]", "Args:\n    ys: Values, as many as in xs.", "len(ys) == len(xs)"),
-    ("xs: list[int]", "Args:\n    xs: Must contain at least two elements.", "len(xs) >= 2"),
     ("xs: list[int]", "Args:\n    xs: Ports; each must be in the range 1-9.", "all((1 <= x <= 9 for x in xs))"),
-    ("xs: list[int]", "Args:\n    xs: Bin xs in rising order.", "list(xs) == sorted(xs)"),
     ("n: int", "Args:\n    n: From 0 up to two million (2,000,000).", "0 <= n <= 2000000"),
-    ("key: bytes", "Args:\n    key: Cipher key of 16, 24 or 32 bytes.", "len(key) in (16, 24, 32)"),
     (
         "head: list[str]",
         "Args:\n    head: Names must be unique.",
@@ -138,12 +77,6 @@ READ = [
     ("n: int", "Args:\n    n: Between one hundred and two hundred.", "100 <= n <= 200"),
     ("n: int", "Args:\n    n: At most two hundred and fifty.", "n <= 250"),
     ("a: list, b: list", "a and b must be disjoint.", "all((x not in b for x in a))"),
-    ("xs: list[int]", "The number of xs is even.", "len(xs) % 2 == 0"),
-    ("xs: list[int]", "Negative numbers are not allowed.", "all((x >= 0 for x in xs))"),
-    ("xs: list[int]", "Find x in a sorted list.", "list(xs) == sorted(xs)"),
-    ("words: list[str]", "Each word must have at least 2 characters.", "all((len(x) >= 2 for x in words))"),
-    ("d: dict[str, float]", "All values must be positive.", "all((x > 0 for x in d.values()))"),
-    ("d: dict", "d must have the keys 'a' and 'b'.", "set(('a', 'b')) <= set(d)"),
     ("s: str", "s must consist only of digits and spaces.", "all((c in '0123456789' or c == ' ' for c in s))"),
     ("s: str", "s must not end with '.'.", "not s.endswith('.')"),
     (
@@ -157,10 +90,7 @@ READ = [
     ("s: str", "s is made of the capital letters A to F only.", "all(('A' <= c <= 'F' for c in s))"),
     ("deck: list", "Make sure that the number of cards is even.", "len(deck) % 2 == 0"),
     ("a: int = None, b: int = None", "Exactly one of ``a`` and ``b`` is given.", "(a is None) != (b is None)"),
-    ("xs: list[int]", "Args:\n    xs: Heights, not negative.", "all((x >= 0 for x in xs))"),
     ("xs: list[int]", "The result is undefined for an empty list.", "len(xs) > 0"),
-    ("names: list", "No name occurs twice in the list.", "all((a not in names[:i] for i, a in enumerate(names)))"),
-    ("readings: list", "At least one reading is needed.", "len(readings) >= 1"),
     ("d: dict", "Join a d, which always has the keys first and last.", "set(('first', 'last')) <= set(d)"),
     (
         "n: int | str",
@@ -169,7 +99,6 @@ READ = [
     ),
     ("mode: str", "Parameters\n----------\nmode : {'r', 'w'}, optional\n    How.", "mode in ('r', 'w')"),
     ("amount: float", "Round the amount, which is never negative, to two digits.", "amount >= 0"),
-    ("words: list[str]", "Join words, none of which is empty.", "all((len(x) > 0 for x in words))"),
     ("s: str, t: str", "Find s. It is an error to pass an s longer than t.", "len(s) <= len(t)"),
     ("xs: list[Stay]", "Each visit has a non-empty guest and nights > 0.", STAYS),
     ("xs: list[Stay]", "Args:\n    xs: stays, sorted by nights", f"{NIGHTS} == sorted({NIGHTS[5:-1]})"),
@@ -184,56 +113,31 @@ READ = [
     ("p: int", "The p is a percentage between 0 and 100 and is rounded down.", "0 <= p <= 100"),
     ("xs: list[int]", "Args:\n    xs: in cents, never below zero", "all((x >= 0 for x in xs))"),
     ("s: str", "s never contains two dots in a row.", TWO_DOTS),
-    ("xs: list[int]", "There are always three or more of them.", "len(xs) >= 3"),
-    ("a: int, b: int", "a and b are sides, all of them positive.", "a > 0 and b > 0"),
-    ("floors: int", "A hotel has one to nine floors.", "1 <= floors <= 9"),
     ("d: dict[str, int]", "Keys are lower case.", "all((x == x.lower() for x in d))"),
-    ("a: int, b: int", "Neither may be negative.", "a >= 0 and b >= 0"),
     ("grid: list[list[int]], top: int", "top is less than the number of rows.", "top < len(grid)"),
     ("a: int = None, b: int = None", "At least one of a and b is given.", "a is not None or b is not None"),
     ("n: int, floor: int", "Neither n nor floor is negative.", "n >= 0 and floor >= 0"),
-    ("fee_day: int, fee_night: int", "Fees are strictly positive.", "fee_day > 0 and fee_night > 0"),
-    ("yes: int, quota: float", "Tell whether it passed. The quota is at most 1.", "quota <= 1"),
     ("some: list[int], known: list[int]", "Needs set(some) <= set(known).", "set(some) <= set(known)"),
-    ("some: list[int], known: list[int]", "some is a subset of known.", "set(some) <= set(known)"),
     (
         "xs: list[tuple[int, int]]",
         "Each trip is a pair (out, back) whose out lies before its back.",
         "all((x[0] < x[1] for x in xs))",
     ),
-    ("xs: list[float]", "Args:\n    xs: Shares; their sum is positive.", "sum(xs) > 0"),
     ("s: str", "s contains letters and spaces only.", "all((c.isalpha() or c == ' ' for c in s))"),
-    ("xs: list[int]", "Args:\n    xs: Knots, at least three.", "len(xs) >= 3"),
     ("xs: list[int]", "Args:\n    xs: Knots, at least 3.", "all((x >= 3 for x in xs))"),
-    ("xs: list[int]", "Args:\n    xs: Ratings, one to five.", "all((1 <= x <= 5 for x in xs))"),
-    ("n: int", "n must not be less than -4 nor greater than 4.", "n >= -4 and n <= 4"),
     ("turn: float", "Args:\n    turn: An angle, normalised to -180 <= angle < 180.", "-180 <= turn < 180"),
     ("times: list[int]", "Expects times in chronological order.", "list(times) == sorted(times)"),
-    ("candidates: list[int]", "Args:\n    candidates: At least two, in chronological order.", "len(candidates) >= 2"),
     ("tills: int", "Args:\n    tills: Number of tills. There must be at least one.", "tills >= 1"),
-    ("xs: list[str]", "Args:\n    xs: Words. There must be at least one word.", "len(xs) >= 1"),
-    (
-        "xs: list[str]",
-        "Items of xs must not be empty or contain spaces.",
-        "all((len(x) > 0 for x in xs)) and all((all((not c.isspace() for c in x)) for x in xs))",
-    ),
-    (
-        "s: str",
-        "Args:\n    s: A strand, made of the letters A, C, G and T.",
-        "all((c in ('A', 'C', 'G', 'T') for c in s))",
-    ),
     ("n: int", "Args:\n    n: Must not be negative; 0 means that nothing is kept.", "n >= 0"),
+    ("s: str", "Args:\n    s: Single character used for padding.", "len(s) == 1"),
+    ("a: int, b: int, c: int", "The a, b and c are positive.", "a > 0 and b > 0 and (c > 0)"),
+    ("text: str, limit: int, marker: str", "The limit, in characters, must be at least 3.", "limit >= 3"),
     ("wait_seconds: float", "Args:\n    wait_seconds: At most 2 hours.", "wait_seconds <= 7200"),
     ("ms: int", "Args:\n    ms: Time in milliseconds, less than 1.5 hours.", "ms < 5400000"),
     ("m: int", "Args:\n    m: 1 for January ... 12 for December.", "1 <= m <= 12"),
     ("first: int, last: int", "First must not be greater than last.", "first <= last"),
     ("first: str", "Args:\n    first: First of all names, in lowercase.", "first == first.lower()"),
     ("xs: list[int]", "Args:\n    xs: Sums. All xs (in cents) are positive.", "all((x > 0 for x in xs))"),
-    (
-        "d: dict[str, list[str]]",
-        "Args:\n    d: Names, without duplicates.",
-        "all((all((a not in x[:i] for i, a in enumerate(x))) for x in d.values()))",
-    ),
     (
         "stock: dict[str, int], prices: dict[str, int]",
         "Each article of stock must have a price.",
@@ -247,25 +151,12 @@ READ = [
     ("xs: list[Stay]", "All xs must have the same guest.", "len(set([x.guest for x in xs])) <= 1"),
     ("d: dict[str, int], e: dict[str, int]", "The keys of d must be among the keys of e.", "set(d) <= set(e)"),
     ("n: int, xs: list[int]", "n must not be less than the first item of xs.", "n >= xs[0]"),
-    ("s: str", "s must contain exactly one ``:``.", "len([c for c in s if c in ':']) == 1"),
     (
         "d: dict[str, str]",
         "d must be unique.",
         "all((a not in list(d.values())[:i] for i, a in enumerate(list(d.values()))))",
     ),
-    (
-        "s: str",
-        "Args:\n    s: The code, in capital letters and digits only.",
-        "all((c.isupper() or c in '0123456789' for c in s))",
-    ),
-    ("s: str", "Args:\n    s: Bases, consisting of the letters A, C or G.", "all((c in ('A', 'C', 'G') for c in s))"),
-    (
-        "d: dict[str, dict[str, int]]",
-        "Prices may not be negative.",
-        "all((all((y >= 0 for y in x.values())) for x in d.values()))",
-    ),
     ("xs: list[int]", "Args:\n    xs: Non-negative numbers including zero.", "all((x >= 0 for x in xs))"),
-    ("xs: list[int]", "Args:\n    xs: Weights. Their number must be odd.", "len(xs) % 2 == 1"),
     ("s: str, n: int", "Args:\n    n: Share of the s. It lies between 0 and 9.", "0 <= n <= 9"),
     ("n: int", "n must be positive, and since carts are full it is easy to cut.", "n > 0"),
     ("n: int", "The n can't be negative - it's a number of boxes, only.", "n >= 0"),
@@ -298,29 +189,14 @@ READ = [
     ("a: list[int], b: list[int]", "Args:\n    b: Prices, parallel to ``a``.", "len(b) == len(a)"),
     ("xs: list[int], at: float", "Args:\n    at: Place within ``[xs[0], xs[-1])``.", "xs[0] <= at < xs[-1]"),
     (
-        "xs: list[str]",
-        "Args:\n    xs: Names. No name may be listed more than once.",
-        "all((a not in xs[:i] for i, a in enumerate(xs)))",
-    ),
-    (
         "t: str",
         "Args:\n    t: A time in 24-hour ``HH:MM`` notation.",
         "re.fullmatch('(?:[01]\\\\d|2[0-3]):[0-5]\\\\d', t) is not None",
     ),
-    ("xs: list[int]", "Args:\n    xs: Marks, and at least one is positive.", "any((x > 0 for x in xs))"),
     ("p: float", "Args:\n    p: Random number in [0, 1), typically drawn before.", "0 <= p < 1"),
-    ("s: str", "Args:\n    s: the parcel s, digits only.", "all((c in '0123456789' for c in s))"),
-    ("s: str", "Args:\n    s: Headline; an empty headline is refused.", "len(s) > 0"),
     ("p: float", "The p won't be negative.", "p >= 0"),
     ("p: float", "The p isn’t negative.", "p >= 0"),
-    ("s: str", "Args:\n    s: At most two hyphens.", "len([c for c in s if c == '-']) <= 2"),
-    ("xs: list[int]", "Args:\n    xs: Samples. Length has to be at least 8.", "len(xs) >= 8"),
     ("n: int | str", "Args:\n    n: column or literal, ranging from 1-12.", "isinstance(n, str) or 1 <= n <= 12"),
-    (
-        "xs: list[list], k: list",
-        "Args:\n    xs: Cells; each list is exactly as long as k.",
-        "all((len(x) == len(k) for x in xs))",
-    ),
 ]
 
 
@@ -381,7 +257,32 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize(("signature", "docstring"), SILENT, ids=[row[1][:40] for row in SILENT])
+NO_CONDITIONS = [
+    *SILENT,
+    ("tree: dict[str, list[str]]", "Args:\n    tree: There is exactly one root."),
+    ("tier: int", "Args:\n    tier: There are six tiers."),
+    ("rows: list[list[str]]", "Add one column to the rows."),
+    ("floor: float, trace: list[float]", "Args:\n    floor: Same units as trace."),
+    ("plate: list[list[int]]", "Args:\n    plate: The wells, 8 rows of 12 wells each."),
+    ("n: int", "Args:\n    n: Our boxes have 25, 81 or 100 places."),
+    ("n: int", "Args:\n    n: Rounded to tens, 10, 20 and so forth."),
+    ("ohms: int", "Args:\n    ohms: Resistance, from 10 ohms to 99 gigaohms."),
+    ("weight: int", "Args:\n    weight: Weight, at least 5 g and at most 2 kg."),
+    ("text: str", "Args:\n    text: Set to None to turn off special escaping of quotes."),
+    ("mode", "Args:\n    mode: You can also give:\n\n        * 'skip'\n        * 'raise'\n"),
+    ("mode", "Args:\n    mode: Give a:\n\n        * `str`: one.\n        * `list`: many.\n"),
+    ("xs: list[tuple[int, int]]", "Args:\n    xs: Pairs of net amount and rate (net, rate)."),
+    ("n: int", "Args:\n    n: It would be odd to ask for more than there were, so this stays within the list."),
+    ("text: str, limit: int, marker: str", "The result, marker included, has exactly ``limit`` characters."),
+    (
+        "text: str, limit: int, marker: str",
+        "Cut the text; the result, marker included, has at most ``limit`` characters then.",
+    ),
+    ("text: str, limit: int, marker: str", "The returned text, with the marker, has at most ``limit`` characters."),
+]
+
+
+@pytest.mark.parametrize(("signature", "docstring"), NO_CONDITIONS, ids=[row[1][:40] for row in NO_CONDITIONS])
 def test_what_a_function_does_is_no_condition(signature: str, docstring: str) -> None:
     assert reading(signature, docstring).predicates == ()
 
@@ -425,22 +326,6 @@ UNREAD = [
     ("at: tuple[int, int]", "Args:\n    at: Where. Rows go from 0 to 7, files from 1 to 8.", {"at"}),
     ("s: str", "Args:\n    s: The version, each of them one or more digits.", {"s"}),
 ]
-
-
-@pytest.mark.parametrize(
-    ("signature", "docstring"),
-    [
-        ("tree: dict[str, list[str]]", "Args:\n    tree: There is exactly one root."),
-        ("tier: int", "Args:\n    tier: There are six tiers."),
-        ("rows: list[list[str]]", "Add one column to the rows."),
-        ("floor: float, trace: list[float]", "Args:\n    floor: Same units as trace."),
-        ("plate: list[list[int]]", "Args:\n    plate: The wells, 8 rows of 12 wells each."),
-        ("n: int", "Args:\n    n: Our boxes have 25, 81 or 100 places."),
-        ("n: int", "Args:\n    n: Rounded to tens, 10, 20 and so forth."),
-    ],
-)
-def test_what_makes_no_sense_of_a_parameter_is_no_condition_on_it(signature: str, docstring: str) -> None:
-    assert reading(signature, docstring).predicates == ()
 
 
 def test_what_stands_under_a_heading_of_its_own_is_read() -> None:
@@ -499,22 +384,6 @@ def test_what_follows_a_condition_that_is_read_is_kept(signature: str, docstring
     assert len(found.unread) == 1
 
 
-@pytest.mark.parametrize(
-    ("signature", "said"),
-    [
-        ("ohms: int", "Resistance, from 10 ohms to 99 gigaohms."),
-        ("weight: int", "Weight, at least 5 g and at most 2 kg."),
-        ("text: str", "Set to None to turn off special escaping of quotes."),
-        ("mode", "You can also give:\n\n        * 'skip'\n        * 'raise'\n"),
-        ("mode", "Give a:\n\n        * `str`: one.\n        * `list`: many.\n"),
-        ("xs: list[tuple[int, int]]", "Pairs of net amount and rate (net, rate)."),
-        ("n: int", "It would be odd to ask for more than there were, so this stays within the list."),
-    ],
-)
-def test_what_only_looks_like_a_condition_is_none(signature: str, said: str) -> None:
-    assert not reading(signature, f"Do it.\n\nArgs:\n    {signature.partition(':')[0]}: {said}\n").predicates
-
-
 @pytest.mark.parametrize(("beside", "read"), [("left", ["side in ('left', 'right')"]), ("middle", [])])
 def test_choices_are_complete_unless_a_sentence_that_is_not_read_names_another(beside: str, read: list[str]) -> None:
     of_it = f"It must be as in f (``side='right'``) and g (``side='{beside}'``)."
@@ -531,41 +400,42 @@ def test_what_is_said_of_one_parameter_holds_of_the_next_that_is_the_same() -> N
     assert [each.names for each in reading("a: float, b: list[float]", text).unread] == [{"b"}]
 
 
-def test_what_may_be_said_of_a_result_is_only_perhaps_said_of_the_argument_in_it() -> None:
-    for text, said in (
-        ("The square of n, at most 100.", "n <= 100"),
-        ("Return when it is paid (n is zero or less).", "n <= 0"),
-        ("Args:\n    s: Text of which only letters and digits are kept.", "all((c.isalpha() for c in s))"),
-        ("Return what is left of m after n, never negative.", "n >= 0"),
-        ("Items in m but not in xs, each once, in ascending order.", "list(xs) == sorted(xs)"),
-    ):
-        found = reading("n: int, m: list[int], xs: list[int], s: str", text)
-        assert [(each.text, each.origin) for each in found.predicates] == [(said, "perhaps")]
-    found = reading("n: int", "Return the factorial of n, a non-negative integer.")
-    assert [(each.text, each.origin) for each in found.predicates] == [("n >= 0", "docstring")]
+ORIGINS = [
+    # What may be said of a result is only perhaps said of the argument in it.
+    ("n: int", "The square of n, at most 100.", {"n <= 100": "perhaps"}),
+    ("n: int", "Return when it is paid (n is zero or less).", {"n <= 0": "perhaps"}),
+    (
+        "s: str",
+        "Args:\n    s: Text of which only letters and digits are kept.",
+        {"all((c.isalpha() for c in s))": "perhaps"},
+    ),
+    ("n: int, m: int", "Return what is left of m after n, never negative.", {"n >= 0": "perhaps"}),
+    (
+        "m: list[int], xs: list[int]",
+        "Items in m but not in xs, each once, in ascending order.",
+        {"list(xs) == sorted(xs)": "perhaps"},
+    ),
+    ("n: int", "Return the factorial of n, a non-negative integer.", {"n >= 0": "docstring"}),
+    # So is what is said of a noun that names no parameter, or of some of a list.
+    (
+        "cents: int, pieces: int",
+        "Prices can't be negative and there is at least one piece.",
+        {"cents >= 0": "perhaps", "pieces >= 1": "docstring"},
+    ),
+    ("seconds: list[int]", "Add up. A playlist has at least one song.", {"len(seconds) >= 1": "perhaps"}),
+    ("query: str", "Read a filter. Field and value are never empty.", {"len(query) > 0": "perhaps"}),
+    ("times: list[int]", "Nearest two times.", {"len(times) == 2": "perhaps"}),
+    (
+        "n: int",
+        "Args:\n    n: at most 9\n\nRaises:\n    ValueError: If n is negative.",
+        {"n <= 9": "docstring", "n >= 0": "raises"},
+    ),
+]
 
 
-def test_what_a_noun_means_that_names_no_parameter_is_only_perhaps_said() -> None:
-    found = reading("cents: int, pieces: int", "Prices can't be negative and there is at least one piece.")
-    assert {(each.text, each.origin) for each in found.predicates} == {
-        ("cents >= 0", "perhaps"),
-        ("pieces >= 1", "docstring"),
-    }
-    found = reading("seconds: list[int]", "Add up. A playlist has at least one song.")
-    assert [(each.text, each.origin) for each in found.predicates] == [("len(seconds) >= 1", "perhaps")]
-    found = reading("query: str", "Read a filter. Field and value are never empty.")
-    assert [(each.text, each.origin) for each in found.predicates] == [("len(query) > 0", "perhaps")]
-
-
-@pytest.mark.parametrize("docstring", ["Return the least difference of two times.", "Nearest two times."])
-def test_some_of_a_list_are_only_perhaps_all_of_it(docstring: str) -> None:
-    found = reading("times: list[int]", docstring)
-    assert [(each.text, each.origin) for each in found.predicates] == [("len(times) == 2", "perhaps")]
-
-
-def test_what_raises_is_told_from_what_is_outside() -> None:
-    found = reading("n: int", "Args:\n    n: at most 9\n\nRaises:\n    ValueError: If n is negative.")
-    assert [(each.text, each.origin) for each in found.predicates] == [("n <= 9", "docstring"), ("n >= 0", "raises")]
+@pytest.mark.parametrize(("signature", "docstring", "origins"), ORIGINS, ids=[row[1][:40] for row in ORIGINS])
+def test_a_condition_says_where_it_comes_from(signature: str, docstring: str, origins: dict[str, str]) -> None:
+    assert {each.text: each.origin for each in reading(signature, docstring).predicates} == origins
 
 
 ORDERS = {
@@ -587,15 +457,12 @@ def test_an_order_of_results_may_be_left_open(docstring: str) -> None:
 
 ROMAN = 'def value(text: str) -> int:\n    """Return how long it is. text must be a roman numeral.\n\n    {}    """\n'
 LENGTH = "def value(text):\n    return len(text)\n"
-
-
-def verdict(folder: Path, stub: str, *codes: str, **options: Any) -> Any:
-    return report_of(folder, stub, codes, n=200, **options)
+HALVES = returning("half(n)", "n // 2", "-(-n // 2)")
 
 
 def test_a_disagreement_that_an_unread_sentence_may_rule_out_is_undecided(tmp_path: Path) -> None:
     other = "def value(text):\n    return len(text) if set(text) <= set('IVX') else 0\n"
-    report = verdict(tmp_path, ROMAN.format(">>> value('IX')\n    2\n"), LENGTH, other)
+    report = report_of(tmp_path, ROMAN.format(">>> value('IX')\n    2\n"), (LENGTH, other))
     assert report.verdict == "undecided"
     assert "text must be a roman numeral." in report.undecided[0].why
     assert "--assume" in report.next_step
@@ -604,38 +471,20 @@ def test_a_disagreement_that_an_unread_sentence_may_rule_out_is_undecided(tmp_pa
 
 def test_a_difference_that_the_docstring_may_leave_open_is_undecided_and_told_as_such(tmp_path: Path) -> None:
     stub = 'def half(n: int) -> int:\n    """Return half of n, a whole number; one half may go either way."""\n'
-    codes = tuple(f"def half(n):\n    return {half}\n" for half in ("n // 2", "-(-n // 2)"))
-    (doubt,) = report_of(tmp_path, stub, codes, n=200).undecided[:1]
+    (doubt,) = report_of(tmp_path, stub, HALVES).undecided[:1]
     assert doubt.why.startswith("candidates differ, but only where the docstring may leave open what comes back")
     assert 'one half may go either way."' in doubt.why
 
 
 def test_a_disagreement_on_inputs_like_the_examples_is_one_whatever_is_unread(tmp_path: Path) -> None:
     other = "def value(text):\n    return len(text) - (text[-1:] == 'V')\n"
-    examples = ">>> value('IX')\n    2\n    >>> value('XV')\n    2\n    >>> value('XI')\n    2\n"
-    report = verdict(
-        tmp_path, ROMAN.format(examples.replace(">>> value('XV')\n    2", ">>> value('VI')\n    2")), LENGTH, other
-    )
+    examples = ">>> value('IX')\n    2\n    >>> value('VI')\n    2\n    >>> value('XI')\n    2\n"
+    report = report_of(tmp_path, ROMAN.format(examples), (LENGTH, other))
     assert report.verdict in ("incoherent", "disagreement found")
 
 
 def test_a_read_condition_leaves_inputs_out_and_is_said(tmp_path: Path) -> None:
     stub = 'def half(n: int) -> int:\n    """Return half of an even number.\n\n    n must be even.\n    """\n'
-    codes = ("def half(n):\n    return n // 2\n", "def half(n):\n    return -(-n // 2)\n")
-    report = verdict(tmp_path, stub, *codes)
+    report = report_of(tmp_path, stub, HALVES)
     assert report.verdict == "coherent"
     assert any(note.startswith("condition read: n % 2 == 0") for note in report.notes)
-
-
-@pytest.mark.parametrize(
-    ("docstring", "found"),
-    [
-        ("The result, marker included, has exactly ``limit`` characters.", []),
-        ("Cut the text; the result, marker included, has at most ``limit`` characters then.", []),
-        ("The returned text, with the marker, has at most ``limit`` characters.", []),
-        ("The limit, in characters, must be at least 3.", ["limit >= 3"]),
-    ],
-)
-def test_words_between_a_result_and_its_verb_are_not_what_the_verb_is_about(docstring: str, found: list[str]) -> None:
-    read = reading("text: str, limit: int, marker: str", docstring)
-    assert [each.text for each in read.predicates] == found
