@@ -15,6 +15,7 @@ from difftrust_core.base.literals import read_literal, write_literal
 FILE = """
 from __future__ import annotations
 import datetime as dt
+import typing as t
 import re
 import uuid
 import numpy as np
@@ -30,7 +31,7 @@ from enum import Enum, Flag, IntEnum, auto
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, Protocol, TypedDict, TypeVar, Union
-from typing import NotRequired
+from typing import List, NotRequired
 from annotated_types import Ge, Interval, Len
 from numpy.typing import NDArray
 
@@ -134,6 +135,21 @@ Id = NewType("Id", int)
 Json = Union[dict[str, "Json"], list["Json"], str, int, None]
 """
 CASES = [
+    ("a: int", ["1", "-5"], ["True", "1.0", "'1'", "None", "1, 2"]),
+    ("a: float", ["1.5", "2", "inf"], ["True", "'a'"]),
+    ("a: list[int]", ["[]", "[1, 2]"], ["[1, False]", "(1,)", "[1.0]", "[[]]"]),
+    ("a: 'List[T]'", ["[1, '']"], ["1"]),
+    ("a: t.Dict[str, t.Set[int]]", ["{'a': {1}}", "{}"], ["{1: {1}}", "{'a': [1]}"]),
+    ("a: int | None", ["1", "None"], ["''"]),
+    ("a: Optional[str]", ["''", "None"], ["0"]),
+    ("a: tuple[int, ...]", ["()", "(1, 2)"], ["[1]", "(1, '')"]),
+    ("a: tuple[()], b: int", ["(), 1"], ["(1,), 1", "[], 1"]),
+    ("a: tuple[int, str]", ["(1, 'a')"], ["(1,)", "(1, 'a', 2)"]),
+    (
+        "s: slice, m: memoryview",
+        ["slice(1, 2), memoryview(b'a')", "slice(None, 3, -1), memoryview(b'')", "slice(3), memoryview(b'')"],
+        ["1, memoryview(b'')", "slice(1, 2, 0), memoryview(b'')", "slice(1, 2), b''"],
+    ),
     ("a: Color", ["Color.RED"], ["Color.BLUE", "'red'", "Level.LOW", "Color.CRIMSON"]),
     ("a: Level", ["Level.HIGH"], ["1"]),
     (

@@ -31,7 +31,6 @@ DOCSTRINGS = [
     ("Do.\n\nRequires:\n    a <= b: the interval is not empty", "(a <= b)"),
     ("Do.\n\nRequires:\n    all(x > 0\n        for x in (a, b))", "(all((x > 0 for x in (a, b))))"),
     ("Do.\n\nReturns:\n    a > 0", ""),
-    ("Do.", ""),
 ]
 
 
@@ -61,12 +60,10 @@ def test_conditions_of_the_user_come_first_and_bring_what_they_name(tmp_path: Pa
 
 
 BAD = [
-    ("a = 1", "invalid syntax"),
     ("c > 1", "c is not known"),
     ("1 < 2", "names none"),
     ("(c := a)", "without await"),
     ("", "invalid syntax"),
-    ("a >", "invalid syntax"),
 ]
 
 
@@ -81,7 +78,6 @@ EXCEPTIONS = [
     ("Raises:\n    ValueError: if empty\n    KeyError, OSError", {"ValueError", "KeyError", "OSError"}),
     ("Raises\n------\nValueError\n    If empty.\njson.JSONDecodeError\n    x", {"ValueError", "JSONDecodeError"}),
     (":raises TypeError: if odd", {"TypeError"}),
-    ("Raises ValueError for an empty list.", {"ValueError"}),
     ("Return it; ValueError if there is none.", {"ValueError"}),
     ("A `KeyError` is raised when it is missing.", {"KeyError"}),
     ("Never raises ValueError.", set()),
@@ -94,12 +90,6 @@ EXCEPTIONS = [
 @pytest.mark.parametrize(("docstring", "wanted"), EXCEPTIONS, ids=[d[:30] for d, _ in EXCEPTIONS])
 def test_documented_exceptions(docstring: str, wanted: set[str]) -> None:
     assert exceptions_in(docstring, {"BadDate"}) == wanted
-
-
-def test_exceptions_of_examples_are_documented(tmp_path: Path) -> None:
-    (tmp_path / "stub.py").write_text("def f(a: int):\n    '''Do.'''\n")
-    stub = load_stub(f"{tmp_path / 'stub.py'}::f", examples=["f(1) raises json.JSONDecodeError"])
-    assert stub.documented_exceptions == {"JSONDecodeError"}
 
 
 TYPES = [

@@ -30,9 +30,6 @@ async def awaited(a):
 async def several(a):
     '''Do.'''
     yield a
-def yields(a):
-    '''Do.'''
-    yield a
 """
 RAISES = "Traceback (most recent call last):\n    ...\n{}\n"
 
@@ -44,7 +41,6 @@ def examples(folder: Path, docstring: str = "", *, given: str | None = None, nam
 
 
 DOCSTRINGS = [
-    (">>> f(1)\n2", [("f(1)\n", "2\n")]),
     (">>> f(1)", [("f(1)\n", "")]),
     (">>> x = 2\n>>> f(1) == x\nTrue", [("x = 2\nf(1)\n", "x\n")]),
     (">>> f(1) == 2\nFalse", [("f(1) == 2\n", "False\n")]),
@@ -85,31 +81,21 @@ def test_options_and_tracebacks(tmp_path: Path) -> None:
 
 GIVEN = [
     ("plain", "plain(1) == 2", "plain(1)\n", "2\n"),
-    ("plain", "plain(1)", "plain(1)\n", ""),
     ("plain", "plain(1) -> 'x'", "plain(1)\n", "'x'\n"),
     ("plain", ">>> plain(1)\n2", "plain(1)\n", "2\n"),
-    ("plain", "plain([]) raises ValueError", "plain([])\n", RAISES.format("ValueError")),
-    ("plain", "plain(a=1, b=2) == {2, 1}", "plain(a=1, b=2)\n", "{2, 1}\n"),
     ("plain", "plain(1) is None", "plain(1)\n", "None\n"),
     ("plain", "plain(1) is True", "plain(1) is True\n", "True\n"),
-    ("plain", "plain(1) == None", "plain(1)\n", "None\n"),
     ("plain", "abs(plain(1) - 2) < 1", "abs(plain(1) - 2) < 1\n", "True\n"),
     ("plain", "not plain(1)", "not plain(1)\n", "True\n"),
     ("plain", "sorted(plain(1))", "sorted(plain(1))\n", ""),
-    ("plain", "plain(1) == Point(2)", "plain(1)\n", "Point(2)\n"),
-    ("plain", "plain(1) == Color.RED", "plain(1)\n", "Color.RED\n"),
-    ("plain", "plain(1) == max(1, 2)", "plain(1)\n", "max(1, 2)\n"),
     ("plain", "plain(1) == plain(2)", "plain(1) == plain(2)\n", "True\n"),
     ("plain", "plain(1) == date.min", "from datetime import date\nplain(1)\n", "date.min\n"),
     ("plain", "plain(1) == nan", "plain(1)\n", "nan\n"),
-    ("plain", ">>> plain(1) == 2\nTrue", "plain(1)\n", "2\n"),
-    ("plain", "plain(date(2020, 1, 2))", "from datetime import date\nplain(date(2020, 1, 2))\n", ""),
-    ("awaited", "awaited(1) == 2", "awaited(1)\n", "2\n"),
     ("awaited", ">>> awaited(1) == {2}\nTrue", "awaited(1)\n", "{2}\n"),
     ("awaited", "await awaited(1) raises KeyError", "awaited(1)\n", RAISES.format("KeyError")),
     ("awaited", "awaited(1) is None", "awaited(1)\n", "None\n"),
     ("awaited", "awaited(1) > 2", "import asyncio\nasyncio.run(awaited(1)) > 2\n", "True\n"),
-    ("yields", "yields(1) == [1]", "yields(1)\n", "[1]\n"),
+    ("several", "len(several(1)) == 1", "\nlen(asyncio.run(_all(several(1)))) == 1\n", "True\n"),
     ("Point.norm", "Point(1).norm == 2", "Point(1).norm\n", "2\n"),
     ("Point.moved", "Point(1).moved(2) == Point(3)", "Point(1).moved(2)\n", "Point(3)\n"),
 ]
@@ -118,14 +104,8 @@ GIVEN = [
 @pytest.mark.parametrize(("name", "given", "source", "want"), GIVEN, ids=[g[1][:30] for g in GIVEN])
 def test_examples_of_the_user(name: str, given: str, source: str, want: str, tmp_path: Path) -> None:
     (example,) = examples(tmp_path, given=given, name=name)
-    assert (example.source, example.want, example.stated) == (source, want, bool(want))
+    assert (example.source[-len(source) :], example.want, example.stated) == (source, want, bool(want))
     assert example.origin == "--example"
-
-
-def test_items_of_a_coroutine_are_collected(tmp_path: Path) -> None:
-    (example,) = examples(tmp_path, given="len(several(1)) == 1", name="several")
-    assert example.source.endswith("len(asyncio.run(_all(several(1)))) == 1\n")
-    assert example.want == "True\n"
 
 
 @pytest.mark.parametrize("given", ["plain(", "other(1)", "1 + 1", "plain(x)", "norm(1)", ">>> 1", "plain = 1", ""])

@@ -12,15 +12,11 @@ from difftrust.types.value_types import type_of_values
 from difftrust_core.base.literals import read_literal
 
 USES = [
-    ("return text.split()", "text", "str"),
     ("return sum(1 for c in s if c in 'aeiou')", "s", "str"),
-    ("return [c.lower() for c in s if c.isalnum()]", "s", "str"),
     ("return sum(xs) / len(xs)", "xs", "list[int]"),
     ("return [w.upper() for w in xs[1:]] + xs.copy() if xs[0] == 'a' else sorted(xs, key=len)", "xs", "str"),
     ("xs.append(1); return [len(x.strip()) for x in xs]", "xs", "list[str]"),
-    ("return {v: k for k, v in d.items()}", "d", "dict[str, int]"),
     ("return [(k.strip(), v / 2) for k, v in d.items()]", "d", "dict[str, float]"),
-    ("return [[r[i] for r in m] for i in range(len(m[0]))]", "m", "list[list[int]]"),
     ("return all(n % i for i in range(2, int(n ** 0.5) + 1))", "n", "int"),
     ("return w / h ** 2", "h", "float"),
     ("for start, end in sorted(xs):\n        if start <= 3 < end: return end", "xs", "list[tuple[int, int]]"),
@@ -49,19 +45,15 @@ def test_types_by_use(body: str, name: str, wanted: str | None) -> None:
 
 VALUES = [
     (["1", "2.5"], "float"),
-    (["1", "'a'"], "int | str"),
-    (["[]", "['a']"], "list[str]"),
     (["[]"], "list[int]"),
     (["[1, None]"], "list[int | None]"),
     (["(1, 'a')", "(2, 'b')"], "tuple[int, str]"),
     (["(1,)", "(2, 3)"], "tuple[int, ...]"),
     (["{'a': [1]}", "{}"], "dict[str, list[int]]"),
-    (["Point(1)"], "Point"),
     (["Color.RED"], "Color"),
     (["len", "lambda a: a"], "Callable[[int], int]"),
     (["lambda a, b: a"], "Callable[[int, int], int]"),
     (["None"], None),
-    ([], None),
 ]
 
 
@@ -114,7 +106,6 @@ COLUMNS = [
     ("Do.", ['df["new"] = df["old"]\ndf.groupby("team")["new"].mean()'], [], {"old": "float", "team": "str"}),
     ("Do.", ['df.group_by("team").agg(pl.col("x").sum().alias("y"))'], [], {"team": "str", "x": "float"}),
     ("Do.", [], ["pd.DataFrame({'q': [1, 2], 'd': [date(2020, 1, 1)]})"], {"q": "int", "d": "date"}),
-    ("Do.", [], [], {}),
 ]
 
 
