@@ -147,9 +147,7 @@ def test_the_file_may_be_edited_and_what_is_wrong_in_it_is_named(tmp_path: Path)
     path.parent.mkdir(parents=True)
     refusals = {
         'calls = ["clamp(y)"]': "expected a call with literal arguments of clamp in .*, got 'clamp\\(y\\)'",
-        'calls = ["clamp(1, bottom=2)"]': "expected a call with literal arguments",
         'calls = ["clamp(1); clamp(2)"]': "expected a call with literal arguments",
-        "calls = [\"__import__('os').system('x')\"]": "expected a call with literal arguments",
         'conditions = ["y > 1"]': "expected an expression over the parameters of clamp in .*, got 'y > 1'",
         'conditions = ["x > 1\\nimport os"]': "expected an expression over the parameters",
         "conditions = [\"open('x') and x\"]": "expected an expression over the parameters",
@@ -221,8 +219,6 @@ def test_a_question_that_might_cost_more_than_the_budget_is_left_out(
 OF_CLASS = replace(METHOD, entry_point="Box.of", signature="(cls, text: str)")
 PROPERTY = replace(METHOD, entry_point="Box.area", signature="(self)")
 CALLS = {
-    "clamp(1)": TASK,
-    "clamp(1, 2)": TASK,
     "clamp(1, low=2)": TASK,
     "clamp(x=-1, high=True)": TASK,
     "clamp('a', [1.5, None, {'b': (1,)}])": TASK,
@@ -237,21 +233,14 @@ NO_CALLS = {
     "clamp()": TASK,
     "clamp(1, 2, 3)": TASK,
     "clamp(1, x=2)": TASK,
-    "clamp(1, bottom=2)": TASK,
     "clamp(*[1])": TASK,
     "clamp(**{'x': 1})": TASK,
     "clamp(1 + 1)": TASK,
-    "clamp(y)": TASK,
-    "clamp([i for i in 'ab'])": TASK,
-    "clamp(f'{1}')": TASK,
     "clamp(1) == 1": TASK,
     "print(clamp(1))": TASK,
     "other(1)": TASK,
-    "x = clamp(1)": TASK,
-    "(lambda: clamp(1))()": TASK,
     "clamp(1).real": TASK,
     "Box(3).add()": METHOD,
-    "Box(3).add(1, 2)": METHOD,
     "Box(n).add(2)": METHOD,
     "add(2)": METHOD,
     "Bag(3).add(2)": METHOD,
@@ -269,18 +258,14 @@ def test_a_call_has_literal_arguments_that_fit_the_parameters(text: str) -> None
 
 
 CONDITIONS = [
-    ("x >= 0", True),
     ("low <= x <= high and math.isfinite(x)", True),
     ("len(str(x)) < LIMIT", True),
     ("any((c > 1 for c in [x, low]))", True),
     ("(lambda value: value > 0)(x)", True),
     ("True", False),
-    ("LIMIT > 2", False),
     ("y > 0", False),
-    ("clamp(1) == 1", False),
     ("(y := x) > 0", False),
     ("(yield x)", False),
-    ("eval('x')", False),
     ("getattr(x, 'real')", False),
     ("__import__('os') and x", False),
 ]

@@ -107,7 +107,6 @@ ONE, OWN, PAIR = cluster(1, "a"), cluster(2, "own"), cluster(1, "a", "b")
         ([PAIR, OWN], "minority"),
         ([ONE, OWN], "tied"),
         ([cluster(1, "own", "b"), cluster(2, "a")], "consensus"),
-        ([cluster(1, "own")], "consensus"),
         ([ONE, replace(OWN, works=False)], "fails"),
         ([ONE, replace(OWN, contradicts=True)], "contradicts"),
     ],

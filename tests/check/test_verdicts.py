@@ -181,7 +181,7 @@ ROWS = {
             codes=(f"{own}def f(day):\n    return day.year\n", *returning("f(d)", "d.timetuple()[0]")),
             verdict="coherent",
         )
-        for own in ("date = None\n", "", "import datetime\n", "from datetime import date\n")
+        for own in ("date = None\n", "import datetime\n")
     },
     "a large number in a text": Row(
         stub='def size(text: str) -> int:\n    """Return the size of a number. Raises ValueError for none."""\n',
@@ -220,7 +220,6 @@ ROWS = {
     "messages that count": Row(stub=REFUSED, codes=REFUSALS, words=("--message",), verdict="incoherent", shown="(1,)"),
     "numbers by value": Row(stub=SCALE, codes=SCALES, verdict="incoherent"),  # within 1e-9: they differ by 5e-4
     "a wide tolerance": Row(stub=SCALE, codes=SCALES, words=("--tolerance", "1e-3"), verdict="coherent"),
-    "a narrow tolerance": Row(stub=SCALE, codes=SCALES, words=("--tolerance", "1e-4"), verdict="incoherent"),
     "numbers within 0.1 %": Row(stub=SCALE, codes=SCALES, words=("--equality", "paper"), verdict="coherent"),
     "numbers strictly": Row(stub=SCALE, codes=SCALES, words=("--equality", "strict"), verdict="incoherent"),
     "inputs of the types": Row(stub=TOTAL, codes=TOTALS, verdict="coherent"),
@@ -229,11 +228,6 @@ ROWS = {
     ),
     "any order": Row(stub=DISTINCT.format(" in any order"), codes=ORDERS, verdict="coherent"),
     "an order": Row(stub=DISTINCT.format(""), codes=ORDERS, verdict="incoherent"),
-    "a condition that is read": Row(
-        stub='def half(n: int) -> int:\n    """Return half of an even number.\n\n    n must be even.\n    """\n',
-        codes=returning("half(n)", "n // 2", "-(-n // 2)"),
-        verdict="coherent",
-    ),
 }  # fmt: skip
 """What is checked -> the check."""
 HANGS = "def f({0}):\n    while {1}:\n        pass\n    return {2}\n"
