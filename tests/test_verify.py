@@ -4,12 +4,12 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from difftrust.cli import main
 from difftrust.export import export_results
 from difftrust.shipped import find_results
 from difftrust.tables.request import TableRequest, estimates_for
@@ -27,7 +27,7 @@ from difftrust_core.store.replies import Record, ReplyFile
 from difftrust_core.store.schemas import PARTITIONS, RESULT_TABLES
 from difftrust_core.store.store import SETTINGS_FILE, Store, merge_files, partition_of
 from tests.recovery.world import snapshot
-from tests.support.command import Capture
+from tests.support.command import Capture, run
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
 
 BENCHMARK = {"tiny": TASKS}
@@ -58,10 +58,10 @@ def store(whole: Store, tmp_path: Path) -> Store:
     return Store.open(tmp_path / "store")
 
 
-def flip(name: str, at: float = 0.5) -> Callable[[Store], None]:
+def flip(name: str) -> Callable[[Store], None]:
     def damage(store: Store) -> None:
         content = bytearray((store.root / name).read_bytes())
-        content[int(len(content) * at)] ^= 1
+        content[len(content) // 2] ^= 1
         (store.root / name).write_bytes(content)
 
     return damage
@@ -123,14 +123,8 @@ def put(name: str, content: bytes) -> Callable[[Store], None]:
 DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
     "a flipped bit":
         (flip(f"outcomes/{FIRST}"), "outcomes/", "bytes that were written here"),
-    "a flipped bit at the end":
-        (flip(f"inputs/{LATER}/tiny_total.parquet", 0.97), "inputs/", "expected"),
     "a cut file":
         (cut(f"behaviours/{DOUBLE}"), "behaviours/", "a whole Parquet file"),
-    "an empty file":
-        (put(ONE, b""), "candidates/", "a whole Parquet file"),
-    "a lost file":
-        (lose(f"executions/{TOTAL}"), "executions/", "this file, found none"),
     "lost inputs of the first chunk":
         (lose(f"inputs/{TOTAL}"), "inputs/", "found none"),
     "lost candidates":
@@ -143,9 +137,6 @@ DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
         (put(f"inputs/{CHUNK}/notes.txt", b"mine"), f"inputs/{CHUNK}/notes.txt", "files of the store only"),
     "a column too many":
         (add_a_column, "candidates/", "the columns of candidates, found otherwise: more"),
-    "an outcome that is none":
-        (change(f"behaviours/{TOTAL}", outcome_ids=pl.col("outcome_ids") + 9),
-         "behaviours/", "outcome_ids of outcomes"),
     "too few outcomes":
         (change(f"behaviours/{TOTAL}", outcome_ids=pl.col("outcome_ids").list.head(19)),
          "behaviours/", "outcome_ids of 20 inputs"),
@@ -186,16 +177,12 @@ DAMAGES: dict[str, tuple[Callable[[Store], None], str, str]] = {
     "E = 0 < I":
         (change(ESTIMATES, incoherence=first(1e-10, "incoherence"), error=first(0.0, "error")),
          "estimates", "I = 0 where E = 0"),
-    "a share above 1":
-        (change(ESTIMATES, p_detected=first(1.5, "p_detected")), "estimates", "between 0 and 1"),
     "incoherence of one candidate":
         (change(ESTIMATES, m=first(1, "m")), "estimates", "where m >= 2, and only there"),
     "more candidates than members":
         (change(ESTIMATES, m=first(8, "m")), "estimates", "m to be the number of members"),
     "a lost cell":
         (change(ESTIMATES, n_values=first(1, "n_values")), "estimates", "counts of kinds"),
-    "a member without a row":
-        (change(f"members/{RESULTS}/members.parquet", row=first(60, "row")), "members", "a row in `classes`"),
     "a class less":
         (change(f"classes/{RESULTS}/classes.parquet", paper=pl.col("paper").list.head(1)),
          "classes", "a class on each of the task's patterns"),
@@ -272,9 +259,6 @@ ROWS: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], str]] = {
         lambda f: f.with_columns(n_values=first(None, "n_values")),
         "a value in every row, found nulls in n_values",
     ),
-    "no member with a row":
-        (f"members/{RESULTS}/members.parquet", lambda f: f.with_columns(row=pl.lit(60)),
-         "a row in `classes` for every member, found none for: tiny reference one 0.6 tiny/double 0 and 14 more"),
 }  # fmt: skip
 
 
@@ -342,13 +326,27 @@ def test_files_from_before_checksums_are_read_and_their_rows_checked(store: Stor
     assert found.n_unsealed == len(list(store.root.rglob("*.parquet")))
 
 
-def test_each_chunk_has_a_remedy_of_its_own(store: Store) -> None:
-    for where in (CHUNK, LATER):
-        for name in ("first", "total"):
-            flip(f"outcomes/{where}/tiny_{name}.parquet")(store)
-    flip(ESTIMATES)(store)
-    reach = [f.remedy.rpartition(" -n ")[2] for f in verify(store).findings]
-    assert reach == ["40", "20", "20", "40", "40"]
+REMEDIES: dict[str, tuple[list[Callable[[Store], None]], dict[str, str]]] = {
+    "each chunk has its own":
+        ([flip(f"outcomes/{CHUNK}/tiny_first.parquet"), flip(f"outcomes/{LATER}/tiny_first.parquet"), flip(ESTIMATES)],
+         {f"outcomes/{CHUNK}/tiny_first.parquet": "20", f"outcomes/{LATER}/tiny_first.parquet": "40", ESTIMATES: "40"}),
+    "nothing tells how far":
+        ([flip(ESTIMATES), *(cut(f"inputs/{name}") for name in (FIRST, DOUBLE, TOTAL))],
+         {f"inputs/{FIRST}": "N, N as before", ESTIMATES: "1"}),
+    "nobody tells who met a chunk":
+        ([cut(ONE), flip(f"executions/{FIRST}")], {f"executions/{FIRST}": "N, N as before"}),
+    "the list": ([flip(LIST_FILE)], {LIST_FILE: "any command that writes to the store makes it anew"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("damages", "wanted"), REMEDIES.values(), ids=REMEDIES)
+def test_what_is_damaged_has_a_remedy(
+    damages: list[Callable[[Store], None]], wanted: dict[str, str], store: Store
+) -> None:
+    for damage in damages:
+        damage(store)
+    remedies = {f.path: f.remedy for f in verify(store).findings}
+    assert {path: remedies[path].rpartition(" -n ")[2] for path in wanted} == wanted
 
 
 def test_chunks_of_two_benchmarks_have_remedies_of_their_own(store: Store) -> None:
@@ -360,14 +358,6 @@ def test_chunks_of_two_benchmarks_have_remedies_of_their_own(store: Store) -> No
     assert remedies == {"benchmark=other": "N, N as before", "benchmark=tiny": "20"}
 
 
-def test_how_far_to_execute_is_the_users_to_say_where_nothing_tells_it(store: Store) -> None:
-    flip(ESTIMATES)(store)
-    for name in (FIRST, DOUBLE, TOTAL):
-        cut(f"inputs/{name}")(store)
-    remedies = {f.table: f.remedy.rpartition(" -n ")[2] for f in verify(store).findings}
-    assert (remedies["inputs"], remedies["estimates"]) == ("N, N as before", "1")
-
-
 def test_results_without_any_inputs_come_back_with_the_first(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     add_candidates(store, candidates("one", RIGHT), BENCHMARK, n_jobs=1)
@@ -377,27 +367,12 @@ def test_results_without_any_inputs_come_back_with_the_first(tmp_path: Path) -> 
     assert finding.remedy == f"difftrust execute --store {store.root} -n 1"
 
 
-def test_without_candidates_nobody_can_tell_who_met_a_chunk(store: Store) -> None:
-    cut(ONE)(store)
-    flip(f"executions/{FIRST}")(store)
-    remedies = {f.table: f.remedy for f in verify(store).findings}
-    assert remedies["executions"].endswith(" -n N, N as before")
-
-
 def test_what_is_moved_aside_again_gets_a_number(store: Store) -> None:
     for _ in range(3):
         put(f"inputs/{CHUNK}/notes.txt", b"mine")(store)
         assert verify(store, repair=True).moved == (f"inputs/{CHUNK}/notes.txt",)
     moved = (store.root / f"damaged/inputs/{CHUNK}").iterdir()
     assert sorted(path.name for path in moved) == ["notes.txt", "notes.txt.2", "notes.txt.3"]
-
-
-def test_a_damaged_list_is_made_anew_by_any_command_that_writes_and_estimates_by_execute(store: Store) -> None:
-    flip(ESTIMATES)(store)
-    flip(LIST_FILE)(store)
-    remedies = {f.path: f.remedy for f in verify(store).findings}
-    assert remedies[LIST_FILE] == "any command that writes to the store makes it anew"
-    assert remedies[ESTIMATES].startswith(f"difftrust execute --store {store.root} -n ")
 
 
 def test_results_are_to_be_made_anew_only_where_what_they_come_from_was_moved(store: Store) -> None:
@@ -506,20 +481,28 @@ RECORD = Record(
 )  # fmt: skip
 
 
-def test_a_changed_reply_is_found_and_stays(store: Store) -> None:
-    where: dict[str, object] = {"benchmark": "tiny", "model": "one", "temperature": 0.6}
-    kept = ReplyFile(store, where)
+REPLIES: dict[str, object] = {"benchmark": "tiny", "model": "one", "temperature": 0.6}
+
+
+def keep_reply(store: Store) -> Path:
+    """Keep a reply, and return the file that it stands in."""
+    kept = ReplyFile(store, REPLIES)
     with kept.appending():
         kept.append(RECORD)
-    assert ReplyFile(store, where).records == {("tiny/first", 0): RECORD}
+    return kept.path
+
+
+def test_a_changed_reply_is_found_and_stays(store: Store) -> None:
+    kept = keep_reply(store)
+    assert ReplyFile(store, REPLIES).records == {("tiny/first", 0): RECORD}
     assert verify(store).findings == ()
-    kept.path.write_bytes(kept.path.read_bytes().replace(b"return 1", b"return 2"))
+    kept.write_bytes(kept.read_bytes().replace(b"return 1", b"return 2"))
     with pytest.raises(BadStore, match="line 1 is damaged"):
-        ReplyFile(store, where)
+        ReplyFile(store, REPLIES)
     (finding,) = verify(store, repair=True).findings
     assert finding.table == "replies"
     assert finding.what.startswith("line 1 is damaged: expected the reply that was written, found another text or")
-    assert kept.path.is_file()
+    assert kept.is_file()
 
 
 def test_changed_settings_are_refused(store: Store) -> None:
@@ -543,37 +526,30 @@ def test_a_table_of_a_store_that_lost_files_names_verify(store: Store) -> None:
 
 @pytest.mark.slow
 def test_the_command(store: Store, capsys: Capture) -> None:
-    def run(*words: str) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["verify", "--store", str(store.root), "--jobs", "1", *words])
-        return int(ended.value.code or 0), capsys.readouterr().out
-
+    verifying = partial(run, capsys, "verify", "--store", store.root, "--jobs", 1)
     (store.root / "notes.txt").write_text("mine")
     (store.root / ROOM_FILE).write_text("")  # of a command that writes, or of this one with --repair
-    status, out = run()
+    status, out, _ = verifying()
     assert status == 0
     assert out.splitlines()[0] == "note: notes.txt is no file of a store; it is not looked at"
     assert out.endswith("MB: nothing is wrong\n")
     flip(f"outcomes/{LATER}/tiny_first.parquet")(store)
-    status, out = run()
+    status, out, _ = verifying()
     assert status == 1
     assert f"outcomes/{LATER}/tiny_first.parquet: expected the bytes that were written here, found others" in out
     assert "1 things are wrong" not in out
     assert f"difftrust execute --store {store.root} -n 40" in out
-    status, out = run("--format=json")
+    status, out, _ = verifying("--format=json")
     assert status == 1
     assert [f["table"] for f in json.loads(out)["findings"]] == ["outcomes"]
-    assert run("--repair")[0] == 1
+    assert verifying("--repair").status == 1
     execute(store, n=40, say=silent)
     refresh_estimates(store)
-    assert run()[0] == 0
-    where: dict[str, object] = {"benchmark": "tiny", "model": "one", "temperature": 0.6}
-    kept = ReplyFile(store, where)
-    with kept.appending():
-        kept.append(RECORD)
-    kept.path.write_bytes(kept.path.read_bytes().replace(b"return 1", b"return 2"))
+    assert verifying().status == 0
+    kept = keep_reply(store)
+    kept.write_bytes(kept.read_bytes().replace(b"return 1", b"return 2"))
     for words in ((), ("--repair",)):
-        status, out = run(*words)
+        status, out, _ = verifying(*words)
         assert status == 1
         assert out.splitlines()[-2:] == [
             "replies are never moved; for each that is damaged:",
