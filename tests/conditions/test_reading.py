@@ -131,6 +131,13 @@ READ = [
     ("n: int", "Args:\n    n: Must not be negative; 0 means that nothing is kept.", "n >= 0"),
     ("s: str", "Args:\n    s: Single character used for padding.", "len(s) == 1"),
     ("a: int, b: int, c: int", "The a, b and c are positive.", "a > 0 and b > 0 and (c > 0)"),
+    ("a: int, b: int", "a and b are sides, all of them positive.", "a > 0 and b > 0"),
+    ("xs: list[int], n: int", "Args:\n    n: Step. The number of items must be a multiple of it.", "len(xs) % n == 0"),
+    (
+        "d: dict[str, list[str]]",
+        "Args:\n    d: Names, without duplicates.",
+        "all((all((a not in x[:i] for i, a in enumerate(x))) for x in d.values()))",
+    ),
     ("text: str, limit: int, marker: str", "The limit, in characters, must be at least 3.", "limit >= 3"),
     ("wait_seconds: float", "Args:\n    wait_seconds: At most 2 hours.", "wait_seconds <= 7200"),
     ("ms: int", "Args:\n    ms: Time in milliseconds, less than 1.5 hours.", "ms < 5400000"),

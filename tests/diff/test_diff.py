@@ -1,4 +1,4 @@
-"""Versions in packages, pins, verdicts: what decides, and what is refused."""
+"""Versions in packages, pins, verdicts: what decides, and what is refused; pairs of which it is known."""
 
 import sys
 from pathlib import Path
@@ -14,6 +14,7 @@ from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import BadStub, WrongUsage
 from difftrust_core.metrics.equality import Equality
 from tests.support.repository import write
+from tests.support.versions.pairs import CHANGED, REFACTORED, VersionPair, compared
 
 
 def compare(tmp_path: Path, old: str, new: str, name: str = "f", **chosen: object) -> DiffReport:
@@ -781,3 +782,21 @@ def f(obj):
 def test_a_parameter_that_is_looked_up_by_texts_gets_dicts_that_have_them(tmp_path: Path) -> None:
     report = compare(tmp_path, POINTS.format("part + 0"), POINTS.format("part + 0 if part < 2 else 0"))
     assert [change.call for change in report.changes] == ["f({'points': [1, 2]})"]
+
+
+QUICK = {"boundary", "formatted"}
+PAIRS = (*CHANGED, *REFACTORED)
+
+
+def name_of(pair: VersionPair) -> str:
+    return f"{pair.name}-{'changed' if pair.changes else 'refactored'}"
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("pair", sorted(PAIRS, key=lambda pair: pair.name not in QUICK), ids=name_of)
+def test_a_change_is_found_on_a_small_input_and_a_refactoring_is_none(pair: VersionPair, tmp_path: Path) -> None:
+    report = compared(pair, tmp_path)
+    assert report.verdict == ("changed" if pair.changes else "unchanged"), report.statement
+    assert not report.undecided
+    assert (report.n_differing >= 1, len(report.changes) >= 1) == (pair.changes, pair.changes)
+    assert not pair.changes or report.changes[0].n_nodes <= 5
