@@ -347,6 +347,7 @@ TYPED = "{}\nL = list[K]\n\n\ndef f(x: int, n: int) -> 'L':\n    {}\n    return 
         (RULES, ("",), (", (r'(pass)er?by(s?)$', r'\\2')",), "f", "changed", "by"),
         (TABLE, (1609, "n > 8"), (1610, "n > 8"), "f", "changed", "9"),
         (TABLE, (1609, UNMET), (1610, UNMET), "f", "undecided", "FACTORS"),
+        (GUARDED, ("n",), ("n + n - n",), "f", "unchanged", ""),
         (GUARDED, ("n",), ("n + (n > 7)",), "f", "changed", "8"),
         (CLASS, ("", 1), ("+ 0", 3), "Counter.size", "unchanged", ""),
         (CLASS, ("", 1), ("+ 0", 3), "Counter.never", "undecided", "return 3"),
