@@ -1,5 +1,6 @@
 """The command as a user meets it: what it prints, and with which exit status it ends."""
 
+import ast
 import io
 import json
 import os
@@ -7,20 +8,22 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 import typer
 
-from difftrust.cli.commands import COMMANDS as SAID
+import difftrust.cli
+from difftrust.cli.commands import COMMANDS as BY_MODULE
+from difftrust.cli.printing import echo, echo_line
+from difftrust.shipped import find_starter_results
+from difftrust.tasks.find_texts import commands_for_texts
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.command import Capture, executed_samples, run, succeed, write_samples
 from tests.support.tiny import WRONG, executed
 
-COMMANDS = (
-    "demo", "check", "fetch", "generate", "import", "execute", "structure", "compare", "table", "figure", "sql", "plan",
-    "export", "reproduce", "report", "doctor", "dashboard", "verify", "compact", "smallest", "diff", "mcp",
-)  # fmt: skip
+COMMANDS = [command for commands in BY_MODULE.values() for command in commands]
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +55,23 @@ def test_help_has_an_example(capsys: Capture, command: str) -> None:
     assert f"Example: difftrust {command}" in " ".join(out.split())
 
 
-def test_every_command_is_in_the_help_and_in_this_test_and_none_prints_it(capsys: Capture) -> None:
-    status, out, err = run(capsys, "--help")
-    assert run(capsys) == (status, out, err)
-    listed = out.split("Commands:")[1].splitlines()[1:]
-    assert sorted(line.split()[0] for line in listed if line[2:3].strip()) == sorted(COMMANDS)
+def test_the_help_has_the_commands_of_each_module_in_their_order_a_whole_line_each_and_none_prints_it(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, commands in BY_MODULE.items():
+        group = typer.main.get_group(import_module(f"difftrust.cli.{module}").commands)
+        assert list(group.commands) == list(commands)
+    monkeypatch.setenv("COLUMNS", "80")
+    said = run(capsys, "--help")
+    assert run(capsys) == said
+    listed = said.out.partition("Commands:")[2]
+    assert "..." not in listed
+    assert sorted(line.split()[0] for line in listed.splitlines()[1:] if line[2:3].strip()) == sorted(COMMANDS)
 
 
 def test_import_execute_and_table(capsys: Capture, store: Path) -> None:
-    status, out, _ = run(capsys, "table", "4", "--store", store, "--format", "csv", "--detection", "all-pairs")
-    row = pl.read_csv(io.StringIO(out)).row(0, named=True)
-    assert status == 0
+    words = ("table", "4", "--store", store, "--format", "csv", "--detection", "all-pairs")
+    row = pl.read_csv(io.StringIO(run(capsys, *words).out)).row(0, named=True)
     assert (row["benchmark"], row["model"], row["tasks"]) == ("starter", "m1", 2)
     assert row["mean_error"] == pytest.approx(1 / 3)
     assert row["mean_incoherence"] == pytest.approx(2 / 3)
@@ -98,24 +107,24 @@ def test_table_with_intervals(capsys: Capture, store: Path) -> None:
 
 
 def test_what_agreement_is_worth(capsys: Capture, store: Path) -> None:
-    words = ("--store", store, "--format", "json")
-    status, out, err = run(capsys, "table", "agreement", *words, "-m", "2", "--alpha", "0.4", "--delta", "0.45")
-    (row,) = json.loads(out)
+    def row_of(*words: str) -> tuple[dict[str, Any], str]:
+        _, out, err = run(capsys, "table", *words, "--store", store, "--format", "json")
+        (row,) = json.loads(out)
+        return row, err
+
+    two = ("-m", "2", "--alpha", "0.4", "--delta")
+    row, err = row_of("agreement", *two, "0.45")
     # The first two programs of both tasks agree and are right; half of two tasks is one: 0.6 of it being right by luck.
-    assert status == 0
     assert (row["agree_coverage"], row["agree_risk"], row["agree_risk_low"]) == (1, 0, 0)
     assert row["agree_risk_high"] == pytest.approx(1 - 0.025**0.5)
     assert (row["threshold"], row["held_out_risk"], row["transfer_coverage"]) == (None, None, None)
     assert "risk at most 0.4 with probability 0.55" in err
-    _, out, _ = run(capsys, "table", "agreement", *words, "-m", "2", "--alpha", "0.4", "--delta", "0.65")
-    (row,) = json.loads(out)
+    row, _ = row_of("agreement", *two, "0.65")
     assert (row["threshold"], row["held_out_coverage"], row["held_out_risk"]) == (1, 1, 0)
-    _, out, _ = run(capsys, "table", "agreement", *words)
-    (row,) = json.loads(out)
+    row, _ = row_of("agreement")
     # Of three programs one is wrong: no task on which all agree, and nothing to answer by.
     assert (row["agree_coverage"], row["agree_risk"], row["threshold"]) == (0, None, None)
-    _, out, err = run(capsys, "table", "guarantee", *words, "-m", "2", "--alpha", "0.4", "--delta", "0.65")
-    (row,) = json.loads(out)
+    row, err = row_of("guarantee", *two, "0.65")
     assert (row["answering"], row["coverage"], row["risk"], row["broken"], row["transfer_broken"]) == (1, 1, 0, 0, None)
     assert "1,000 repetitions" in err
     _, out, _ = run(capsys, "table", "agreement", "--store", store)
@@ -150,17 +159,15 @@ def test_shipped_results_are_read_without_a_store(capsys: Capture) -> None:
 
 
 def test_plan(capsys: Capture) -> None:
-    status, out, _ = run(capsys, "plan", "--epsilon", "0.05", "--delta", "0.05")
-    assert status == 0
+    _, out, _ = run(capsys, "plan", "--epsilon", "0.05", "--delta", "0.05")
     assert out.startswith("738 inputs: E and I, each within 0.05")  # ln(40) / 0.005 = 737.8
     assert "59 inputs without a disagreement" in out  # 0.95^59 = 0.0485
 
 
 def test_policies(capsys: Capture, store: Path) -> None:
     asked = ("--store", store, "--jobs", "1", "--model", "m1", "--format", "csv")
-    status, out, err = run(capsys, "table", "policies", *asked)
+    _, out, err = run(capsys, "table", "policies", *asked)
     found = pl.read_csv(io.StringIO(out))
-    assert status == 0
     # Two programs are right and one is wrong on every input: what is bought differs from the wrong one always, and
     # from a right one every second time.
     assert found["policy"].to_list() == ["2 own: that one differs", "3 own: any differ", "3 own: any differ, stopping"]
@@ -168,11 +175,13 @@ def test_policies(capsys: Capture, store: Path) -> None:
     assert "without a known price: m1" in err
 
 
-@pytest.mark.quick(1)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("1", "rho = undefined"),
+        ("ablation --vary n", "m1; m = 3"),
+        ("ablation --vary temperature", "m1; m = 3"),
         ("2", "drew"),
         ("3", "drew"),
         ("ranking", "with I > 2E: 0"),
@@ -183,28 +192,17 @@ def test_policies(capsys: Capture, store: Path) -> None:
     ],
 )
 def test_figures_of_any_store(capsys: Capture, store: Path, tmp_path: Path, name: str, said: str) -> None:
-    words = ("--store", store, "--jobs", "1", *(("-m", "3") if name != "ablation" else ()))
-    status, out, err = run(capsys, "figure", name, *words, "--out", tmp_path / "figure.svg")
+    m = () if name.startswith("ablation") else ("-m", "3")  # an ablation of few programs takes those there are
+    words = (*name.split(), "--store", store, "--jobs", "1", *m)
+    status, out, err = run(capsys, "figure", *words, "--out", tmp_path / "figure.svg")
     assert (status, err) == (0, "")
     assert said in out
     assert (tmp_path / "figure.svg").read_text().startswith("<svg")
 
 
-@pytest.mark.parametrize("vary", ["n", "temperature"])
-def test_an_ablation_of_few_programs_takes_those_there_are(
-    capsys: Capture, store: Path, tmp_path: Path, vary: str
-) -> None:
-    status, out, err = run(
-        capsys, "figure", "ablation", "--vary", vary, "--store", store, "--jobs", "1", "--out", tmp_path / "f.svg"
-    )
-    assert (status, err) == (0, "")
-    assert "m1; m = 3" in out
-
-
 def test_answers_of_any_store(capsys: Capture, store: Path, tmp_path: Path) -> None:
     words = ("table", "questions", "--store", store, "--format", "csv", "--jobs", "1")
-    status, out, err = run(capsys, *words)
-    assert status == 0
+    _, out, err = run(capsys, *words)
     table = pl.read_csv(io.StringIO(out))
     # Two of three candidates are right: the consensus is, and the one question leaves it.
     assert table["model"].to_list() == ["m1", "m1", "mean", "mean"]
@@ -248,21 +246,15 @@ def test_sql(capsys: Capture, store: Path) -> None:
     status, out, _ = run(capsys, "sql", question, "--store", store, "--format", "json")
     assert status == 0
     assert [row["kind"] for row in json.loads(out)] == ["value"]
-    for question in (
-        "with x as (select 1 as n) select n from x",
-        "from (select 1 as n)",
-        "select 1 as n;",
-        "describe tasks",
-    ):
+    for question in ("with x as (select 1 as n) select n from x", "from (select 1 as n)", "describe tasks"):
         assert run(capsys, "sql", question, "--store", store)[0] == 0
 
 
 @pytest.mark.parametrize(
     "question",
     [
-        *("select 1; select 2", "", "create table t as select 1", "copy estimates to 'x.csv'", "attach 'x.db'"),
-        *("set lock_configuration = false", "install httpfs", "load json", "pragma version", "explain select 1"),
-        *("export database 'x'", "prepare x as select 1", "call pragma_version()", "update estimates set m = 1"),
+        *("select 1; select 2", "", "copy estimates to 'x.csv'", "set lock_configuration = false", "explain select 1"),
+        "call pragma_version()",
     ],
 )
 def test_sql_takes_one_select(
@@ -278,15 +270,8 @@ def test_sql_takes_one_select(
 @pytest.mark.parametrize(
     "source",
     [
-        *(
-            "read_csv('{other}')",
-            "read_text('{other}')",
-            "read_blob('/proc/self/environ')",
-            "glob('/etc/*')",
-            "'{other}'",
-        ),
-        *("sniff_csv('{other}')", "parquet_metadata('{other}')", "read_parquet('https://example.org/x.parquet')"),
-        *("read_text('{store}/difftrust-store.json')", "read_text('{store}/tasks/../difftrust-store.json')", "SECRET"),
+        *("read_csv('{other}')", "glob('/etc/*')", "'{other}'", "read_parquet('https://example.org/x.parquet')"),
+        *("read_text('{store}/tasks/../difftrust-store.json')", "SECRET"),
         "query('select * from read_text(''{other}'')')",
     ],
 )
@@ -313,9 +298,8 @@ SECRET = pl.DataFrame({"secret": [1]})
         *(
             (f"select {value} as a", "cast it to VARCHAR")
             for value in (
-                *("interval 1 day", "union_value(a := 1)", "[interval 1 day]"),
-                *("timestamp 'infinity'", "date '290000-01-01'", "date '0044-01-01 (BC)'"),
-                *("[date '290000-01-01']", "{'a': [date '290000-01-01']}", "map {'a': date '290000-01-01'}"),
+                *("union_value(a := 1)", "[interval 1 day]", "timestamp 'infinity'", "date '0044-01-01 (BC)'"),
+                *("{'a': [date '290000-01-01']}", "map {'a': date '290000-01-01'}"),
             )
         ),
     ],
@@ -442,17 +426,6 @@ def test_one_candidate_and_programs_that_differ_from_themselves_are_counted_and_
     assert row == {"error": 0.0, "incoherence": None}
 
 
-def test_the_list_has_the_commands_of_each_module_in_their_order_a_whole_line_each(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module, commands in SAID.items():
-        group = typer.main.get_group(import_module(f"difftrust.cli.{module}").commands)
-        assert list(group.commands) == list(commands)
-    monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = run(capsys, "--help")
-    assert "..." not in out.partition("Commands:")[2]
-
-
 def test_a_statement_ends_without_a_word_of_duckdb() -> None:
     """It counts what is alive when a process ends: a type of its own that polars keeps is reported as a leak."""
     command = [Path(sys.executable).with_name("difftrust"), "sql", "SELECT 1"]
@@ -483,3 +456,84 @@ def test_output_that_finds_no_room_is_told_in_one_line() -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "difftrust: expected room to write, found: No space left on device; make room\n"
+
+
+def test_a_report_is_written(capsys: Capture, tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    status, said, err = run(capsys, "report", "--store", find_starter_results(), "--out", out, "-m", "5", "-n", "100")
+    assert (status, err) == (0, "")
+    assert said == f"wrote {out}: starter: where programs are wrong ({out.stat().st_size / 1e6:.1f} MB)\n"
+    assert b"Programs per task (m): 5" in out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--out", "r.pdf"), "a report is written as .html, got 'r.pdf'; name it report.html"),
+        (("--out", "r.html", "--model", "gpt_4o"), "--model goes with --task"),
+        (("--out", "r.html", "--store", "nowhere"), "no difftrust store in"),
+        ((), "Missing option '--out'"),
+    ],
+)
+def test_refusals_of_a_report_say_what_to_type(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(capsys, "report", *words)
+    assert (status, out) == (1 if "nowhere" in words else 2, "")
+    assert said in err
+    assert not list(tmp_path.iterdir())
+
+
+def candidates(path: Path) -> None:
+    row = {"benchmark": "MBPP", "task_id": "Mbpp/2", "model": "m", "temperature": 0.6, "sample_index": 0, "code": "x"}
+    path.parent.mkdir(parents=True)
+    pl.DataFrame([row]).write_parquet(path)
+
+
+def test_the_commands_that_are_named_bring_the_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.delenv("DIFFTRUST_DATA", raising=False)
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
+    candidates(tmp_path / "clone/candidates.parquet")
+    before = commands_for_texts("MBPP")
+    assert before == ("difftrust fetch mbpp", "difftrust fetch difftrust --from CLONE")
+    status, out, _ = run(capsys, *before[1].replace("CLONE", str(tmp_path / "clone")).split()[1:])
+    assert (status, out.startswith("ready: ")) == (0, True)
+    assert commands_for_texts("MBPP") == before[:1]
+
+
+def test_several_names_are_brought_in_their_order_up_to_one_that_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
+    candidates(tmp_path / "clone/candidates.parquet")
+    status, out, err = run(capsys, "fetch", "difftrust", "nonsense", "--from", tmp_path / "clone")
+    assert (status, out.startswith("ready: ")) == (2, True)
+    assert "nothing to fetch is called 'nonsense'" in err
+
+
+HOSTILE = "a\x1b[2J\u202eb\x9b1m\x07\r\u2028c"
+
+
+def test_lines_and_tabs_stay_and_the_rest_is_escaped(capsys: Capture) -> None:
+    echo(f"one\t漢\n{HOSTILE}\n", err=True)
+    found = capsys.readouterr().err
+    assert found == "one\t漢\na\\x1b[2J\\u202eb\\x9b1m\\x07\\r\\u2028c\n\n"
+    echo("plain\n\ttext")
+    assert capsys.readouterr().out == "plain\n\ttext\n"
+
+
+def test_a_name_cannot_begin_a_line(capsys: Capture) -> None:
+    echo_line(f"model x\nnothing is wrong{HOSTILE}")
+    found = capsys.readouterr().out
+    assert found.startswith("model x\\nnothing is wrong")
+    assert found.count("\n") == 1
+
+
+def test_no_command_prints_by_another_way() -> None:
+    for path in Path(difftrust.cli.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and path.name != "printing.py":
+                assert ast.unparse(node.func) not in ("typer.echo", "typer.secho", "print", "click.echo"), path
