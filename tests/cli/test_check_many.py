@@ -50,6 +50,7 @@ CANDIDATES = {
     "c/Box.add/a.py": "def add(self, x):\n    return x + self.size\n",
 }
 CHECK = ["--candidates", "c", "--with-body", "-n", "60", "--witnesses", "20"]
+JSON = [*CHECK, "--format=json"]
 
 
 @pytest.fixture
@@ -65,35 +66,31 @@ def check(capsys: Capture, *words: str) -> tuple[int, str, str]:
 
 
 def verdicts(out: str) -> dict[str, str]:
-    found = json.loads(out)
-    listed = found if isinstance(found, list) else found["findings"]
-    return {each["name"].rpartition("::")[2]: each["verdict"] for each in listed}
+    return {each["name"].rpartition("::")[2]: each["verdict"] for each in json.loads(out)}
 
 
 @pytest.mark.slow
 def test_each_function_has_its_folder_and_its_own_body_stands_beside(there: Path, capsys: Capture) -> None:
-    status, out, err = check(capsys, "shapes.py", *CHECK, "--format=json")
+    status, out, err = check(capsys, "shapes.py", *JSON)
     assert verdicts(out) == {"area": "coherent", "half": "incoherent", "Box.add": "coherent"}
     assert status == 1
     assert "left out, no candidates in c: shapes.py::unnamed" in err
     assert "shapes.py::half: incoherent" in err
     assert "in the minority: 1 of 3" in out
-    again = check(capsys, "shapes.py", *CHECK, "--format=json")
+    again = check(capsys, "shapes.py", *JSON)
     assert again[:2] == (status, out)
     assert "3 of 3 were checked before" in again[2]
     # What one of them rests on changes: that one is judged again.
     write(there, {"c/half/a.py": "def half(x):\n    return x / 2 + 0\n", "c/half/b.py": "half = lambda x: x / 2\n"})
-    status, out, err = check(capsys, "shapes.py::half", "shapes.py::Box", *CHECK, "--format=json")
+    status, out, err = check(capsys, "shapes.py::half", "shapes.py::Box", *JSON)
     assert (status, verdicts(out)) == (0, {"half": "coherent", "Box.add": "coherent"})
     assert "1 of 2 were checked before" in err
-    assert "checked before" not in check(capsys, "shapes.py::Box", *CHECK, "-n", "61", "--format=json")[2]
+    assert "checked before" not in check(capsys, "shapes.py::Box", *JSON, "-n", "61")[2]
 
 
 def test_one_that_cannot_be_checked_does_not_stop_the_others(there: Path, capsys: Capture) -> None:
     write(there, {"c/odd/a.py": "def odd():\n    return 1\n", "pkg/broken.py": "def f(:\n"})
-    status, out, _ = check(
-        capsys, "shapes.py::odd", "shapes.py::unnamed", "shapes.py::Box", "pkg", *CHECK, "--format=json"
-    )
+    status, out, _ = check(capsys, "shapes.py::odd", "shapes.py::unnamed", "shapes.py::Box", "pkg", *JSON)
     assert status == 3
     assert verdicts(out) == {"odd": "refused", "unnamed": "refused", "Box.add": "coherent", "pkg/broken.py": "refused"}
     assert "expected candidates in c/unnamed" in out
@@ -112,19 +109,17 @@ def test_functions_of_one_name_have_folders_of_their_own(there: Path, capsys: Ca
 
 def test_only_what_changed_is_checked(there: Path, capsys: Capture) -> None:
     repository(there, {".gitignore": "c/\n.cache/\n"})
-    status, out, err = check(capsys, "--changed-since", "HEAD", *CHECK, "--format=json")
+    status, out, err = check(capsys, "--changed-since", "HEAD", *JSON)
     assert (status, verdicts(out), "no function changed since HEAD" in err) == (0, {}, True)
     write(there, {"shapes.py": MODULE.replace("width * height", "height * width  # turned").replace("x / 2", "x // 2")})
     (there / "tests").mkdir()
-    status, out, err = check(capsys, "shapes.py", "tests", "--changed-since", "HEAD", *CHECK, "--format=json")
+    status, out, err = check(capsys, "shapes.py", "tests", "--changed-since", "HEAD", *JSON)
     assert (status, verdicts(out)) == (0, {"area": "coherent", "half": "coherent"})
     (there / "sub").mkdir()
     os.chdir(there / "sub")
-    status, out, err = check(capsys, "../shapes.py::Box", "--changed-since", "HEAD", *CHECK, "--format=json")
+    status, out, err = check(capsys, "../shapes.py::Box", "--changed-since", "HEAD", *JSON)
     assert (status, "no function changed since HEAD" in err) == (0, True)
-    status, out, err = check(
-        capsys, "--changed-since", "HEAD", "--candidates", "../c", "--with-body", "-n", "60", "--format=json"
-    )
+    _, out, _ = check(capsys, "--changed-since", "HEAD", *JSON, "--candidates", "../c")
     assert verdicts(out) == {"area": "coherent", "half": "coherent"}
 
 
@@ -134,7 +129,7 @@ def test_candidates_are_not_among_the_functions_that_are_checked(there: Path, ca
     text = CANDIDATES["c/area/a.py"].replace(":\n", ':\n    """Return the area."""\n', 1)
     write(there, {"c/area/a.py": text, "c/area/b.py": text, "c/area/broken.py": "def area(:\n"})
     for what in (["--changed-since", "HEAD"], ["."]):
-        _, out, _ = check(capsys, *what, *CHECK, "--format=json")
+        _, out, _ = check(capsys, *what, *JSON)
         named = [each["name"] for each in json.loads(out)]
         assert "shapes.py::area" in named
         assert not [name for name in named if name.startswith("c/")]

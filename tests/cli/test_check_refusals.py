@@ -38,6 +38,7 @@ CHECK = [ONE, "--candidates", "programs"]
 REFUSALS = {
     "missing folder": ([ONE, "--candidates", "nowhere"], "nowhere cannot be read"),
     "empty folder": ([ONE, "--candidates", "empty"], "found none; give another folder"),
+    "file as folder": ([ONE, "--candidates", "module.py"], "module.py cannot be read"),
     "folder as module": (["empty::double", "--candidates", "programs"], "empty cannot be read: Is a directory"),
     "syntax error": (["broken.py::double", "--candidates", "programs"], "SyntaxError: '(' was never closed in line 1"),
     "deep": (["deep.py::double", "--candidates", "programs"], "a few hundred levels at most, found more"),
@@ -49,6 +50,8 @@ REFUSALS = {
     "a folder without functions": (["empty", "--candidates", "programs"], "expected functions in empty, found none"),
     "several and nowhere": (["module.py", "nowhere", "--candidates", "programs"], "a file or a folder, got 'nowhere'"),
     "several, neither": (["module.py"], "got neither; name an LLM, or a folder of programs"),
+    "several, an example": (["module.py", "--example", "f(1)", "--model", "openai/x"], "one function with --example"),
+    "several, an output": (["module.py", "--out", "x.py", "--candidates", "programs"], "one function with --out"),
     "several, a pin": (["module.py", "--pin", "1", "--candidates", "programs"], "expected one function with --pin"),
     "no target": (["--candidates", "programs"], "expected what to check, got nothing"),
     "no revision": (["--changed-since", "x", "--candidates", "programs"], "git repository"),

@@ -225,18 +225,23 @@ def test_models_that_err_on_no_two_programs_cannot_be_compared(capsys: Capture, 
     assert "there is nothing to draw" in err
 
 
+def execution(folder: Path, codes: dict[str, tuple[str | None, ...]], *, n: int) -> tuple[str, Path]:
+    """Return what executing these programs of a model m prints, and the store."""
+    samples, store = write_samples(folder / "s.jsonl", codes), folder / "store"
+    succeed("import", samples, "--model", "m", "--temperature", 0.6, "--store", store)
+    return succeed("execute", "--store", store, "-n", n, "--jobs", 1), store
+
+
 @pytest.mark.slow
 def test_pairs_with_a_timeout_can_be_left_out(capsys: Capture, tmp_path: Path) -> None:
     one, other = load_benchmark("starter")[:2]
     loop = f"def {one.entry_point}(*args):\n    while True:\n        pass\n"
     codes = {one.task_id: (one.reference, loop), other.task_id: (other.reference, other.reference)}
-    samples, store = write_samples(tmp_path / "s.jsonl", codes), tmp_path / "store"
-    succeed("import", samples, "--model", "m", "--temperature", 0.6, "--store", store)
-    out = succeed("execute", "--store", store, "-n", 10, "--jobs", 1)
+    out, store = execution(tmp_path, codes, n=10)
     assert f"1 tasks have a timeout; on another machine they may not: {one.task_id}" in out
-    _, out, _ = run(capsys, "table", "4", "--store", store, "--format", "csv")
-    assert pl.read_csv(io.StringIO(out))["mean_error"].to_list() == [0.25, 0.25]
-    _, out, err = run(capsys, "table", "4", "--store", store, "--format", "csv", "--drop-timeouts")
+    words = ("table", "4", "--store", store, "--format", "csv")
+    assert pl.read_csv(io.StringIO(run(capsys, *words).out))["mean_error"].to_list() == [0.25, 0.25]
+    _, out, err = run(capsys, *words, "--drop-timeouts")
     assert pl.read_csv(io.StringIO(out))["mean_error"].to_list() == [0.0, 0.0]
     assert "left out for a timeout: 1 (coder, task) pairs" in err
 
@@ -415,9 +420,7 @@ def test_one_candidate_and_programs_that_differ_from_themselves_are_counted_and_
     one, other = load_benchmark("starter")[:2]
     moody = f"import os\ndef {one.entry_point}(*args):\n    return os.urandom(8)\n"
     codes = {one.task_id: (moody, one.reference), other.task_id: (other.reference,)}
-    samples, store = write_samples(tmp_path / "s.jsonl", codes), tmp_path / "store"
-    succeed("import", samples, "--model", "m", "--temperature", 0.6, "--store", store)
-    out = succeed("execute", "--store", store, "-n", 5, "--jobs", 1)
+    out, store = execution(tmp_path, codes, n=5)
     assert "1 programs of 1 tasks differed from themselves when 2 % of the inputs ran twice" in out
     assert f": {one.task_id} (1)\n" in out
     assert f"incoherence needs m >= 2 candidates, got 1 in 1 (coder, task) pairs, the first m on {other.task_id}" in out
