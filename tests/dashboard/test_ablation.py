@@ -12,6 +12,8 @@ from tests.support.command import executed_samples
 from tests.support.pages import click, opened, shown
 from tests.support.waiting import until
 
+ASK = "Estimate requests and cost"
+
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -27,14 +29,14 @@ def test_shipped_results_are_never_written_but_the_commands_are_said() -> None:
     at = opened("plan", ask="simulated/weak", ask_m="20")
     words = shown(at)
     assert "difftrust generate --benchmark=HumanEval --model=simulated/weak -m20 --temperature=0.6 --store=DIR" in words
-    assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
+    assert ASK not in {button.label for button in at.button}
 
 
 @pytest.mark.slow
 def test_the_shipped_starter_store_is_never_written_though_it_holds_programs() -> None:
     at = opened("plan", store="starter")
     assert "it comes with difftrust" in shown(at)
-    assert [button.label for button in at.button if button.label == "Estimate requests and cost"] == []
+    assert ASK not in {button.label for button in at.button}
 
 
 @pytest.mark.slow
@@ -54,7 +56,7 @@ def test_a_link_names_no_model_that_is_not_in_the_list(store: Path) -> None:
 @pytest.mark.slow
 def test_what_is_missing_is_priced_run_cancelled_and_run_to_its_end(store: Path) -> None:
     at = opened("plan", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
-    click(at, "Estimate requests and cost")
+    click(at, ASK)
     assert "**120 requests** for 60 tasks (0 programs are in the store): about **\\$0.00**" in shown(at)
     job = run(at, store)
     until(lambda: job.done > 0 or not job.is_running, 240)
@@ -64,18 +66,15 @@ def test_what_is_missing_is_priced_run_cancelled_and_run_to_its_end(store: Path)
     until(lambda: not job.is_running, 240)
     assert job.state is State.CANCELLED
     assert not list(store.rglob("*.tmp"))
-    assert "Cancelled. Finished work is kept." in warnings_of(opened("plan", benchmark="starter"))
+    warnings = [str(element.value) for element in opened("plan", benchmark="starter").warning]
+    assert "Cancelled. Finished work is kept." in "\n".join(warnings)
     at = opened("plan", benchmark="starter", ask="simulated/weak", ask_m="2", ask_n="10")
-    click(at, "Estimate requests and cost")
+    click(at, ASK)
     job = run(at, store)
     until(lambda: not job.is_running, 240)
     assert job.state is State.DONE, list(job.lines)
     table = opened("overview", benchmark="starter", m="2", n="10").dataframe[0].value
     assert 0 < table[table["model"] == "Simulated (weak)"].iloc[0]["mean_error"] < 1
-
-
-def warnings_of(at: AppTest) -> str:
-    return "\n".join(str(element.value) for element in at.warning)
 
 
 def run(at: AppTest, store: Path) -> Job:
