@@ -6,7 +6,6 @@ Each is a part of a document between two texts that stay. docs/agreement.md, whi
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -23,7 +22,7 @@ from difftrust_core.datasets.audits import audit_frame
 from difftrust_core.datasets.entries import load_domains
 from tests.bench.performance import write_document
 from tests.support import options
-from tests.support.markdown import ROOT, Part
+from tests.support.markdown import ROOT, Part, table
 from tests.support.recount import beside_the_paper, recount
 
 SHOWN = (
@@ -54,8 +53,11 @@ def table_4() -> str:
     frame = with_display_names(made.frame.drop("temperature", "m", "n"))
     head = ["published" if name.startswith("published_") else name.replace("_", " ") for name in frame.columns]
     kinds = [kind == pl.String for kind in frame.schema.values()]
-    table = _table(head, ([_cell(value) for value in row] for row in frame.iter_rows()), texts=kinds)
-    return "\n".join([table, *[f"- {note}" for note in made.notes], ""])
+    return _with_notes(_table(head, (map(_cell, row) for row in frame.iter_rows()), texts=kinds), made)
+
+
+def _with_notes(text: str, made: dt.Table) -> str:
+    return "\n".join([text, *[f"- {note}" for note in made.notes], ""])
 
 
 def readme_table() -> str:
@@ -73,13 +75,9 @@ def readme_table() -> str:
 
 
 def _of_readme(row: dict[str, Any], alarms: dict[str, Any]) -> list[str]:
-    right, low, high = (100 * alarms[f"precision{end}"] for end in ("", "_low", "_high"))
-    precision = f"{alarms['right']} of {alarms['alarms']}: {right:.0f} % [{low:.0f}, {high:.0f}]"
-    return [*(_percent(row[name]) for name in ("mean_error", "mean_incoherence")), _found(row), precision]
-
-
-def _found(row: dict[str, Any]) -> str:
-    return _percent(row["detection_rate"], digits=0)
+    shares = [_percent(row[name]) for name in ("mean_error", "mean_incoherence")]
+    precision = f"{alarms['right']} of {alarms['alarms']}: {_with_ends(alarms, 'precision')}"
+    return [*shares, _percent(row["detection_rate"], digits=0), precision]
 
 
 def readme_readings() -> str:
@@ -314,8 +312,7 @@ def versions() -> str:
         for row in made.frame.iter_rows()
     ]
     head = ["benchmark", "recorded outcomes", "pairs", "unchanged", "found", "on a new input", "in effects"]
-    table = _table([*head, "false", "missed", "undecided", "right"], rows, texts=2)
-    return "\n".join([table, *[f"- {note}" for note in made.notes], ""])
+    return _with_notes(_table([*head, "false", "missed", "undecided", "right"], rows, texts=2), made)
 
 
 def correlated() -> str:
@@ -399,20 +396,15 @@ def _spaced(cell: str) -> str:
     return "100 %" if share == "100.0" else f"{share} %"
 
 
+_table = partial(table, tight=True)
+
+
 def _percent(share: float, *, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
 def _cell(value: object) -> str:
     return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int | Sequence[bool] = 1) -> str:
-    """Return a table in Markdown; ``texts``: how many columns, or which, are not numbers."""
-    kinds = [i < texts for i in range(len(head))] if isinstance(texts, int) else texts
-    rule = f"|{'|'.join('---' if is_text else '---:' for is_text in kinds)}|"
-    lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in line) for line in (head, *rows)]
-    return "\n".join([lines[0], rule, *lines[1:], ""])
 
 
 PARTS = (

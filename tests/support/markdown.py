@@ -33,11 +33,17 @@ class Part:
         return begin, text.index(self.end, begin) if self.end else len(text)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int | Sequence[bool] = 1) -> str:
-    """Return a table; ``texts``: how many columns, or which, are not numbers."""
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int | Sequence[bool] = 1, tight: bool = False
+) -> str:
+    """Return a table; ``texts``: how many columns, or which, are not numbers; ``tight``: no space where no text is."""
     kinds = [i < texts for i in range(len(head))] if isinstance(texts, int) else texts
-    lines = [head, ["---" if is_text else "---:" for is_text in kinds], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rule = ["---" if is_text else "---:" for is_text in kinds]
+    first, *lines = [
+        "|" + "".join(" |" if tight and not cell else f" {cell} |" for cell in line) for line in (head, *rows)
+    ]
+    between = "|".join(rule) if tight else f" {' | '.join(rule)} "
+    return "\n".join([first, f"|{between}|", *lines, ""])
 
 
 def percent(share: float | None) -> str:

@@ -66,7 +66,7 @@ def _same(a: Any, b: Any, relation: Relation, equality: str, exact: bool = False
     if _is_number(a, strict) and _is_number(b, strict):
         if exact or _is_tolerant(relation):
             return _near(a, b, relation.atol, relation.rtol)
-        return (type(a) is type(b) and repr(a) == repr(b)) if strict else _within_a_thousandth(a, b)
+        return (type(a) is type(b) and repr(a) == repr(b)) if strict else _near(a, b, 0, Fraction(1, 1000))
     if isinstance(a, str) and isinstance(b, str):
         return _same_words(a.split(), b.split(), relation) if relation.tokens else a == b
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
@@ -96,15 +96,8 @@ def _is_number(value: Any, strict: bool) -> bool:
     return isinstance(value, int | float) and not (strict and isinstance(value, bool))
 
 
-def _near(a: Any, b: Any, atol: float, rtol: float) -> bool:
+def _near(a: Any, b: Any, atol: float, rtol: float | Fraction) -> bool:
     if any(isinstance(x, float) and not math.isfinite(x) for x in (a, b)):
         return repr(a) == repr(b)
     one, other = Fraction(a), Fraction(b)
     return abs(one - other) <= Fraction(atol) + Fraction(rtol) * max(abs(one), abs(other))
-
-
-def _within_a_thousandth(a: Any, b: Any) -> bool:
-    if any(isinstance(x, float) and not math.isfinite(x) for x in (a, b)):
-        return repr(a) == repr(b)
-    one, other = Fraction(a), Fraction(b)
-    return abs(one - other) <= max(abs(one), abs(other)) / 1000
