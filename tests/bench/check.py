@@ -10,11 +10,11 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.commands import Checked, run_check
+from tests.bench.processes import in_turn
 from tests.check_cases.case import SETS, Case, load_cases
 from tests.check_cases.domain import as_arguments, shows_difference
 from tests.check_cases.planted import PLANTED, Planted
@@ -101,11 +101,10 @@ def ask_all(
 ) -> list[Answer]:
     """Check them all, so many at a time, and say on the error stream what is wrong as it turns up."""
     answers = []
-    with ThreadPoolExecutor(jobs) as pool:
-        for i, answer in enumerate(pool.map(lambda question: ask(question, options, check), asked), 1):
-            answers.append(answer)
-            wrong = "".join(f"\r{line}\n" for line in wrong_ones([answer]))
-            print(f"{wrong}\r{i} of {len(asked)}", end="", file=sys.stderr, flush=True)
+    for _, answer in in_turn(lambda question: ask(question, options, check), asked, jobs):
+        answers.append(answer)
+        for line in wrong_ones([answer]):
+            print(f"\r{line}", file=sys.stderr)
     return answers
 
 
@@ -163,12 +162,7 @@ def finds(planted: Planted, options: Sequence[str] = (), check: Check = run_chec
 def find_planted(every: int = 1, jobs: int = 1) -> list[str]:
     """Return a line for each kind of planted fault, with the share found, and one for each that was missed."""
     chosen = PLANTED[::every]
-    hits: dict[Planted, bool] = {}
-    with ThreadPoolExecutor(jobs) as pool:
-        for i, (planted, hit) in enumerate(zip(chosen, pool.map(finds, chosen), strict=True), 1):
-            hits[planted] = hit
-            print(f"\r{i} of {len(chosen)}: {planted.condition:<60.60}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+    hits = dict(in_turn(finds, chosen, jobs))
     lines = []
     for kind in (*dict.fromkeys(planted.kind for planted in chosen), "all"):
         of_kind = [hit for planted, hit in hits.items() if kind in ("all", planted.kind)]
@@ -220,7 +214,6 @@ def main() -> None:
         print("\n" + "\n".join(of_seeds(runs)))
         return
     answers = ask_all(asked, arguments.jobs, ("--seed", str(arguments.seed)))
-    print(file=sys.stderr)
     _say("cases", [*table(answers), "", *wrong_ones(answers), summary(answers)], arguments.write)
 
 

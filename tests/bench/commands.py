@@ -1,17 +1,15 @@
 """Run `difftrust check` as a process, and read what it found."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.bench.processes import Took, run
+from tests.bench.processes import DIFFTRUST, Took, run
 
 LIMIT = 120.0
 """Seconds after which a check is given up."""
-_COMMAND = (sys.executable, "-P", "-c", "from difftrust.cli import main; main()", "check")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +34,7 @@ class Checked:
 
 def run_check(where: str, programs: Path, options: Sequence[str], cwd: Path) -> Checked:
     """Check these candidates."""
-    command = [*_COMMAND, where, "--candidates", str(programs), "--format=json", *options]
+    command = [*DIFFTRUST, "check", where, "--candidates", str(programs), "--format=json", *options]
     return checked(run(command, cwd=cwd, limit=LIMIT))
 
 

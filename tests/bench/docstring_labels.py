@@ -1,16 +1,14 @@
 """What a reader found that 300 docstrings allow, and how what a program reads there compares with it.
 
-`python -m tests.bench.docstring_labels` prints what the labels hold; the head of docstring_labels.toml defines their
-notation. `compare` takes what was read in the same notation, `read_sample` and `summary` do so for the whole sample.
+The head of docstring_labels.toml defines the notation of the labels. `compare` takes what was read in the same
+notation, `read_sample` and `summary` do so for the whole sample.
 """
 
 import ast
-import inspect
 import tomllib
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.docstring_sample import Docstring, read_docstring
@@ -47,7 +45,6 @@ class Label:
 
     name: str
     group: str
-    version: str
     digest: str
     conditions: frozenset[str]
     whole: frozenset[str] = frozenset()
@@ -75,7 +72,7 @@ class Counts:
     unjudged: tuple[tuple[str, str], ...] = ()
     missed: tuple[tuple[str, str], ...] = ()
     named: tuple[tuple[str, str], ...] = ()
-    hard: int = field(default=0)
+    hard: int = 0
 
     @property
     def precision(self) -> float | None:
@@ -91,9 +88,6 @@ class Counts:
     def unread_named(self) -> float | None:
         """The share of what was missed that an unread sentence speaks of; None where nothing was missed."""
         return _share(len(self.named), len(self.missed))
-
-
-Reader = Callable[[Docstring], Reading]
 
 
 def _share(part: int, whole: int) -> float | None:
@@ -117,20 +111,6 @@ def parameters(condition: str) -> frozenset[str]:
     tree = ast.parse(condition, mode="eval")
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in functions)
-
-
-def relation(condition: str) -> str:
-    """Return the relation of a canonical condition: the sign of a comparison, the name of a predicate, or `or`."""
-    match ast.parse(condition, mode="eval").body:
-        case ast.Compare(ops=[sign], comparators=[ast.List(elts=[_])]):
-            return "==" if isinstance(sign, ast.In) else "!="
-        case ast.Compare(ops=[sign]):
-            return SIGNS[type(sign)]
-        case ast.UnaryOp(operand=ast.Call(func=ast.Name(id=name))):
-            return f"not {name}"
-        case ast.Call(func=ast.Name(id=name)):
-            return name
-    return "or"
 
 
 def _simple(tree: ast.expr, whole: frozenset[str], *, negated: bool) -> list[str]:
@@ -269,9 +249,8 @@ def _sign(op: ast.operator) -> str:
 
 def load_labels(path: Path = LABELS) -> dict[str, Label]:
     """Return the labels by name of function. Raises BadNotation for a condition or a parameter that is none."""
-    held = tomllib.loads(path.read_text())
     labels = {}
-    for group, entries in held["docstrings"].items():
+    for group, entries in tomllib.loads(path.read_text())["docstrings"].items():
         for name, entry in entries.items():
             whole = frozenset(entry.get("whole", ()))
             conditions = frozenset[str]().union(*(canonical(one, whole) for one in entry["conditions"]))
@@ -282,17 +261,12 @@ def load_labels(path: Path = LABELS) -> dict[str, Label]:
             labels[name] = Label(
                 name=name,
                 group=group,
-                version=_version(name, held["versions"], group),
                 digest=entry["digest"],
                 conditions=conditions,
                 whole=whole,
                 hard=hard,
             )
     return labels
-
-
-def _version(name: str, versions: Mapping[str, str], group: str) -> str:
-    return versions[group] if group == "standard library" else versions[name.split(".")[0]]
 
 
 def compare(labels: Iterable[Label], found: Mapping[str, Reading]) -> Counts:
@@ -320,7 +294,7 @@ def compare(labels: Iterable[Label], found: Mapping[str, Reading]) -> Counts:
     return Counts(**{kind: tuple(entries) for kind, entries in held.items()}, hard=n_hard)
 
 
-def read_sample(labels: Mapping[str, Label], read: Reader) -> dict[str, Reading]:
+def read_sample(labels: Mapping[str, Label], read: Callable[[Docstring], Reading]) -> dict[str, Reading]:
     """Read the docstrings of the labels as they are installed; one that is absent or has another text is left out."""
     found = {}
     for name, label in labels.items():
@@ -341,12 +315,6 @@ def installed(label: Label) -> Docstring | None:
     return docstring if docstring is not None and docstring.digest == label.digest else None
 
 
-def unknown_parameters(label: Label, signature: inspect.Signature) -> frozenset[str]:
-    """Return the names that a label speaks of and the signature lacks."""
-    spoken = label.hard | label.whole | frozenset[str]().union(*map(parameters, label.conditions))
-    return spoken - signature.parameters.keys()
-
-
 def summary(counts: Counts) -> str:
     """Say in lines how readings compare with labels."""
 
@@ -363,18 +331,3 @@ def summary(counts: Counts) -> str:
     lines += [f"wrong         {name}: {condition}" for name, condition in counts.wrong]
     lines += [f"to judge      {name}: {condition}" for name, condition in counts.unjudged]
     return "\n".join(lines)
-
-
-def main() -> None:
-    """Print what the labels hold."""
-    labels = load_labels()
-    conditions = [condition for label in labels.values() for condition in label.conditions]
-    with_any = sum(bool(label.conditions) for label in labels.values())
-    hard = sum(len(label.hard) for label in labels.values())
-    print(f"{len(labels)} docstrings, {with_any} with conditions; {len(conditions)} conditions, {hard} hard parameters")
-    for name, number in Counter(map(relation, conditions)).most_common():
-        print(f"{number:5} {name}")
-
-
-if __name__ == "__main__":
-    main()

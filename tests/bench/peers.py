@@ -10,18 +10,16 @@ import os
 import re
 import statistics
 import subprocess
-import sys
 import tempfile
 import venv
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from tests.bench.commands import run_check
-from tests.bench.processes import run
+from tests.bench.processes import in_turn, run
 from tests.check_cases.case import Case
 from tests.check_cases.domain import as_arguments, function_of, shows_difference, wrapped
 
@@ -99,10 +97,7 @@ def by_difftrust(pair: Pair, folder: Path) -> Finding:
     """Check the pair."""
     where, programs = pair.case.write(folder / "case", pair.names)
     checked = run_check(where, programs, pair.case.options, cwd=folder)
-    shown = checked.shown[0] if checked.shown else None
-    if shown is None:
-        return Finding(arguments=None, seconds=checked.cpu)
-    return Finding(arguments=as_arguments(shown), seconds=checked.cpu)
+    return Finding(arguments=as_arguments(checked.shown[0]) if checked.shown else None, seconds=checked.cpu)
 
 
 def by_crosshair(pair: Pair, folder: Path) -> Finding:
@@ -151,12 +146,9 @@ def compare_peers(cases: Sequence[Case], every: int = 1, jobs: int = 1) -> list[
     environment()
     pairs = choose_pairs(cases)[::every]
     rows: dict[str, list[tuple[Pair, Finding, str]]] = {tool: [] for tool in TOOLS}
-    with ThreadPoolExecutor(jobs) as pool:
-        for i, (pair, found) in enumerate(zip(pairs, pool.map(_findings, pairs), strict=True), 1):
-            for tool, finding in found.items():
-                rows[tool].append((pair, finding, judge(pair, finding)))
-            said = ", ".join(f"{tool} {row[-1][2]} ({row[-1][1].seconds:.1f} s)" for tool, row in rows.items())
-            print(f"{i} of {len(pairs)}: {pair.case.name} {pair.names}: {said}", file=sys.stderr, flush=True)
+    for pair, found in in_turn(_findings, pairs, jobs):
+        for tool, finding in found.items():
+            rows[tool].append((pair, finding, judge(pair, finding)))
     return [f"{len(pairs)} pairs, {sum(pair.differ for pair in pairs)} of them differ", "", *_lines(rows)]
 
 

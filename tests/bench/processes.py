@@ -5,16 +5,23 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
 from tests.support.proc import peak_mb
+
+Item, Result = TypeVar("Item"), TypeVar("Result")
+DIFFTRUST = (sys.executable, "-P", "-c", "from difftrust.cli import main; main()")
+"""How a command of difftrust begins, whatever is on the PATH."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +125,15 @@ def run_well(command: Sequence[str | Path]) -> Took:
     if took.status:
         raise SystemExit(f"{' '.join(map(str, command))} failed: {took.said.strip()[-500:]}")
     return took
+
+
+def in_turn(work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[tuple[Item, Result]]:
+    """Yield each item and what ``work`` makes of it, in order, ``jobs`` at a time; count on the error stream."""
+    with ThreadPoolExecutor(jobs) as pool:
+        for number, found in enumerate(zip(items, pool.map(work, items), strict=True), 1):
+            yield found
+            print(f"\r{number} of {len(items)}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
 
 
 def own_cpu() -> float:

@@ -9,7 +9,6 @@ from tests.support.markdown import ROOT
 LABEL = Label(
     name="shop.discount",
     group="shop",
-    version="1",
     digest="",
     conditions=frozenset((*canonical("0 <= share <= 1"), *canonical("kind in ['a', 'b']"))),
     hard=frozenset({"codes"}),

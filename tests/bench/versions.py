@@ -7,10 +7,9 @@ whether they differ. Needs the recorded candidates and the benchmarks on this ma
 import argparse
 import random
 import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Final
@@ -30,6 +29,7 @@ from difftrust_core.estimates.pool import CompactTask, Pool
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.metrics.relation import Classes
 from difftrust_core.sandbox.host import Limits, Sandbox
+from tests.bench.processes import in_turn
 from tests.support.markdown import ROOT
 
 FEW: Final = 0.01
@@ -231,14 +231,6 @@ def _why(report: DiffReport) -> str | None:
     return "noted as doubtful" if noted and report.verdict == "unchanged" else None
 
 
-def compare_all(pairs: Sequence[Pair], *, jobs: int, seed: int) -> Iterable[dict[str, object]]:
-    """Yield the row of each pair, ``jobs`` at a time."""
-    with ThreadPoolExecutor(jobs) as executor:
-        for number, row in enumerate(executor.map(lambda pair: compare(pair, seed=seed), pairs), 1):
-            print(f"{number} of {len(pairs)}: {row['task_id']} {row['stratum']}: {row['judgement']}", file=sys.stderr)
-            yield row
-
-
 def main() -> None:
     """Draw pairs, compare them, and write the table that `difftrust table versions` reads."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -258,7 +250,7 @@ def main() -> None:
             seed=arguments.seed,
         )
     ]
-    rows = list(compare_all(pairs, jobs=arguments.jobs, seed=arguments.seed))
+    rows = [row for _, row in in_turn(partial(compare, seed=arguments.seed), pairs, arguments.jobs)]
     frame = pl.DataFrame(rows, schema=SCHEMA).sort("benchmark", "stratum", "task_id")
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     frame.write_csv(arguments.out)

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Final
 
 import polars as pl
 
-from tests.bench.processes import Took, run
+from tests.bench.processes import DIFFTRUST, Took, run
 
 MOST_BYTES: Final = 1_000_000
 _CHUNK = 2**20
@@ -118,5 +117,5 @@ def import_worst(name: str, folder: Path) -> Took:
     else:
         _lines(source, "def f(x): return x")
     coder = () if path.is_dir() or path.suffix == ".parquet" else ("--model", "m", "--temperature", "0")
-    command = [sys.executable, "-P", "-c", "from difftrust.cli import main; main()", "import", str(source), *coder]
-    return run([*command, "--tasks", str(tasks), "--store", str(folder / "store")], look_every=0.02)
+    words = ["import", source, *coder, "--tasks", tasks, "--store", folder / "store"]
+    return run([*DIFFTRUST, *words], look_every=0.02)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tests.bench.processes import DIFFTRUST
 from tests.support.waiting import until
 
 
@@ -29,8 +30,7 @@ def dashboard(
 ) -> Iterator[tuple[str, int]]:
     """Run `difftrust dashboard` with ``words`` until the block ends; yield its address and process id."""
     port = free_port()
-    command = [sys.executable, "-c", "from difftrust.cli import main; main()", "dashboard", f"--port={port}"]
-    command += [*words, *([] if store is None else ["--store", str(store)])]
+    command = [*DIFFTRUST, "dashboard", f"--port={port}", *words, *([] if store is None else ["--store", str(store)])]
     below = next((f"/{path.strip('/')}" for word, path in pairwise(words) if word == "--base-path"), "")
     with _running(command, f"http://127.0.0.1:{port}{below}", log, environment) as started:
         yield started
