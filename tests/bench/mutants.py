@@ -51,6 +51,8 @@ MUTATED = (
 )
 """What computes results or keeps them."""
 HARMLESS = Path(__file__).with_name("harmless.toml")
+PYTEST = (sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.bench.mutants")
+"""It runs tests with this module as a plugin."""
 CPU_PER_TEST, CPU_PER_SLOW_TEST = 60, 300
 """Seconds of processor time, each process of a test by itself; what takes more is noticed."""
 CLOCK_PER_TEST = 300
@@ -220,8 +222,7 @@ class Tests:
             f"[run]\nparallel = true\npatch = subprocess\ndata_file = {parts / kept.name}\ninclude = {included}\n"
             "context = ${PYTEST_CURRENT_TEST-}\ndisable_warnings = no-data-collected, module-not-measured\n"
         )
-        words = [sys.executable, "-P", "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-m", "not slow"]
-        words += ["-p", "no:cacheprovider", "-p", "tests.bench.mutants"]
+        words = [*PYTEST, "-n", "3", "--dist", "worksteal", "-m", "not slow"]
         environment = surroundings(folder) | {"COVERAGE_PROCESS_START": str(settings), SECONDS: str(seconds)}
         subprocess.run(words, cwd=folder, env=environment, stdout=sys.stderr, check=False)
         combined = coverage.Coverage(data_file=str(kept), config_file=str(settings))
@@ -342,8 +343,7 @@ def surroundings(folder: Path) -> dict[str, str]:
 
 def fails(folder: Path, tests: Sequence[str], *options: str) -> Ended | None:
     """Return how the tests ended in a copy; None if all passed."""
-    words = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "tests.bench.mutants"]
-    words += ["--timeout", str(CLOCK_PER_TEST), *options, *tests]
+    words = [*PYTEST, "-x", "--timeout", str(CLOCK_PER_TEST), *options, *tests]
     report = folder / "report.json"
     report.write_text(json.dumps(["", ""]))
     environment = surroundings(folder) | {REPORT: str(report)}

@@ -7,6 +7,7 @@ its first one held.
 
 import argparse
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.schemas import CHUNK_TABLES
-from difftrust_core.store.store import Settings, Store, file_name, partition_of
+from difftrust_core.store.store import Settings, Store, file_names, partition_of
 from tests.bench.processes import Took, run_well
 from tests.support.s3_server import BUCKET, S3, put_all
 from tests.support.tiny import simulated
@@ -28,9 +29,9 @@ M, N = 10, 1000
 N_EXECUTED = 20
 
 
-def run(*words: str | Path) -> Took:
+def run(words: str) -> Took:
     """Run a command of difftrust and return what it took."""
-    return run_well([Path(sys.executable).with_name("difftrust"), *map(str, words)])
+    return run_well([Path(sys.executable).with_name("difftrust"), *shlex.split(words)])
 
 
 def executed(root: Path) -> Store:
@@ -38,8 +39,8 @@ def executed(root: Path) -> Store:
     tasks = load_benchmark("starter")[:N_EXECUTED]
     store = Store.create(root, Settings())
     add_candidates(store, simulated(tasks, "simulated/medium", m=M), {"starter": tasks}, n_jobs=1)
-    command = ("execute", "--store", root, "-n", str(N), "--jobs", "1")
-    cpu = run(*command).cpu - run(*command).cpu  # the second one only looks
+    command = f"execute --store {root} -n {N} --jobs 1"
+    cpu = run(command).cpu - run(command).cpu  # the second one only looks
     programs = store.read("executions")
     print(
         f"{N_EXECUTED} tasks executed, m = {M}, n = {N:,}: {cpu / N_EXECUTED:.2f} s CPU a task with "
@@ -53,20 +54,16 @@ def grown(store: Store, root: Path, n_tasks: int) -> Store:
     """Make a store of ``n_tasks`` tasks, copies of those of ``store``."""
     made = Store.create(root, store.settings())
     times = -(-n_tasks // N_EXECUTED)
-    for table in ("tasks", "programs", "candidates"):
+    for table in ("tasks", "programs", "candidates", *CHUNK_TABLES):
         for path in store.files(table):
-            frame = store.read_file(table, path)
+            frame, where = store.read_file(table, path), partition_of(path, table)
             assert frame is not None
             copies = [frame.with_columns(pl.col("task_id") + f"-{i}") for i in range(times)]
-            made.write(table, pl.concat(copies), partition_of(path, table), path.stem)
-    for table in CHUNK_TABLES:
-        for path in store.files(table):
-            frame = store.read_file(table, path)
-            assert frame is not None
-            where = {**partition_of(path, table), "start": 0}
-            for i in range(times):
-                copy = frame.with_columns(pl.col("task_id") + f"-{i}")
-                made.write(table, copy, where, file_name(copy["task_id"][0]))
+            if table not in CHUNK_TABLES:
+                made.write(table, pl.concat(copies), where, path.stem)
+                continue
+            for copy in copies:
+                made.write(table, copy, {**where, "start": 0}, file_names(copy["task_id"][0])[0])
     with made.writing():
         refresh_estimates(made)
     return made
@@ -80,16 +77,16 @@ def size(root: Path, tables: tuple[str, ...] = ()) -> tuple[int, int]:
 
 def measure(root: Path) -> dict[str, Took]:
     """Run each command on a store that is up to date and needs nothing."""
-    store = ("--store", root)
-    found = {"execute, nothing to do": run("execute", *store, "-n", str(N), "--jobs", "1")}
+    execute, verify = f"execute --store {root} -n {N} --jobs 1", f"verify --store {root} --jobs 1"
+    found = {"execute, nothing to do": run(execute)}
     (root / "estimates" / "reference.fingerprint").unlink()
-    found["execute, estimates anew"] = run("execute", *store, "-n", str(N), "--jobs", "1")
-    found["table 4"] = run("table", "4", *store, "--jobs", "1")
-    found["sql on disagreements"] = run("sql", "select count(*) from disagreements", *store)
-    found["verify"] = run("verify", *store, "--jobs", "1")
-    found["compact"] = run("compact", *store)
-    found["execute, nothing to do, after compact"] = run("execute", *store, "-n", str(N), "--jobs", "1")
-    found["verify, after compact"] = run("verify", *store, "--jobs", "1")
+    found["execute, estimates anew"] = run(execute)
+    found["table 4"] = run(f"table 4 --store {root} --jobs 1")
+    found["sql on disagreements"] = run(f"sql 'select count(*) from disagreements' --store {root}")
+    found["verify"] = run(verify)
+    found["compact"] = run(f"compact --store {root}")
+    found["execute, nothing to do, after compact"] = run(execute)
+    found["verify, after compact"] = run(verify)
     return found
 
 
@@ -101,10 +98,11 @@ def measure_url(root: Path, cache: Path) -> dict[str, Took]:
 
         s3fs.S3FileSystem(skip_instance_cache=True).mkdir(BUCKET)
         put_all(root, "store")
-        question, url = "select count(*) from estimates", f"s3://{BUCKET}/store"
-        found = {"sql at a URL, the first time": run("sql", question, "--store", url)}
-        found["sql at a URL, again"] = run("sql", question, "--store", url)
-        found["compact at a URL"] = run("compact", "--store", url)
+        url = f"s3://{BUCKET}/store"
+        question = f"sql 'select count(*) from estimates' --store {url}"
+        found = {"sql at a URL, the first time": run(question)}
+        found["sql at a URL, again"] = run(question)
+        found["compact at a URL"] = run(f"compact --store {url}")
     shutil.rmtree(cache)
     return found
 

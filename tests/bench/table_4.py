@@ -22,9 +22,9 @@ N = 1_000
 
 def run_table_4(difftrust: str, store: Path, fill: Sequence[str], jobs: int) -> tuple[list[Figure], Took]:
     """Fill a store, execute all of it, print Table 4: (a). Return the figures, and what executing took."""
-    filled = run_well([difftrust, *fill, "--store", str(store)])
-    executed = run_well([difftrust, "execute", "--store", str(store), "-n", str(N), "--jobs", str(jobs)])
-    printed = run_well([difftrust, "table", "4", "--store", str(store)])
+    filled = run_well([difftrust, *fill, "--store", store])
+    executed = run_well([difftrust, *f"execute --store {store} -n {N} --jobs {jobs}".split()])
+    printed = run_well([difftrust, "table", "4", "--store", store])
     opened = Store.open(store)
     programs, tasks = _executions(opened).height, opened.read("inputs").select("benchmark", "task_id").unique().height
     whole = [filled, executed, printed]

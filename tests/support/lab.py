@@ -21,8 +21,7 @@ def lab(place: Path, code: str) -> Iterator[tuple[str, Callable[[Any], None]]]:
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, place / "explore.ipynb")
     port = free_port()
-    words = ["--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token="]
-    words += [f"--ServerApp.root_dir={place}"]
+    words = f"--no-browser --allow-root --port={port} --IdentityProvider.token= --ServerApp.root_dir={place}".split()
     words += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url="]
     own = {name: value for name, value in os.environ.items() if not name.startswith("DIFFTRUST_")}
     served = subprocess.Popen(
