@@ -11,7 +11,7 @@ import pytest
 from difftrust.cli.changes import Between, diff_changes, read_words
 from difftrust.diff.comparison import DiffOptions
 from difftrust_core.exceptions import WrongUsage
-from tests.support.command import Capture, run
+from tests.support.command import Capture, typed
 from tests.support.repository import commit, git, repository, write
 
 
@@ -156,8 +156,8 @@ def test_what_is_said_of_no_changed_function_is_refused(there: Path, chosen: dic
 
 def test_the_command_takes_revisions_and_paths(there: Path, capsys: Capture) -> None:
     write(there, {"pkg/mod.py": "def f(x):\n    return -x\n"})
-    status, out, err = run(capsys, "diff", "HEAD", "-n", "40", "--", "pkg")
+    status, out, err = typed(capsys, "diff HEAD -n 40 -- pkg")
     assert status == 1, err
     assert (out.splitlines()[0], out.splitlines()[-1]) == ("pkg/mod.py::f: changed", "1 function: 1 changed")
-    status, _, err = run(capsys, "diff", "HEAD", "--", "other")
+    status, _, err = typed(capsys, "diff HEAD -- other")
     assert (status, "no function changed between HEAD and the working tree" in err) == (0, True)

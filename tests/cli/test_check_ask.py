@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import Capture, run
+from tests.support.command import Capture, typed
 from tests.support.repository import write
 from tests.support.stubs import returning
 
@@ -24,12 +24,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-CHECK = ("check", "m.py::middle", "--candidates", "codes", "-n", "60", "--ask")
+CHECK = "check m.py::middle --candidates codes -n 60 --ask"
 
 
 def test_one_answer_settles_and_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("[\n0\n"))
-    status, _, err = run(capsys, *CHECK, "--out", "kept.py", "--pin", "answers", "--write-tests", "t.py")
+    status, _, err = typed(capsys, f"{CHECK} --out kept.py --pin answers --write-tests t.py")
     assert status == 1, err
     assert "Question 1 of at most 5; 3 candidates left\n  middle([0, 1])\n    a: 1   2 candidates\n" in err
     assert 'expected a letter, a value such as [1, 2], "raises ValueError"' in err
@@ -45,7 +45,7 @@ def test_the_end_of_the_file_keeps_what_was_answered(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    status, _, err = run(capsys, *CHECK)
+    status, _, err = typed(capsys, CHECK)
     assert status == 1, err
     assert err.rstrip().endswith("nothing was answered")
     assert (folder / "m.py").read_text() == MODULE

@@ -4,6 +4,7 @@ import ast
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -20,7 +21,7 @@ from difftrust.cli.printing import echo, echo_line
 from difftrust.shipped import find_starter_results
 from difftrust.tasks.find_texts import commands_for_texts
 from difftrust_core.datasets.benchmarks import load_benchmark
-from tests.support.command import Capture, executed_samples, run, succeed, write_samples
+from tests.support.command import Capture, executed_samples, run, succeed, typed, write_samples
 from tests.support.tiny import WRONG, executed
 
 COMMANDS = [command for commands in BY_MODULE.values() for command in commands]
@@ -70,64 +71,63 @@ def test_the_help_has_the_commands_of_each_module_in_their_order_a_whole_line_ea
 
 
 def test_import_execute_and_table(capsys: Capture, store: Path) -> None:
-    words = ("table", "4", "--store", store, "--format", "csv", "--detection", "all-pairs")
-    row = pl.read_csv(io.StringIO(run(capsys, *words).out)).row(0, named=True)
+    out = typed(capsys, f"table 4 --store {store} --format csv --detection all-pairs").out
+    row = pl.read_csv(io.StringIO(out)).row(0, named=True)
     assert (row["benchmark"], row["model"], row["tasks"]) == ("starter", "m1", 2)
     assert row["mean_error"] == pytest.approx(1 / 3)
     assert row["mean_incoherence"] == pytest.approx(2 / 3)
     assert row["detection_rate"] == 1.0
-    status, out, _ = run(capsys, "execute", "--store", store, "-n", "30")
+    status, out, _ = typed(capsys, f"execute --store {store} -n 30")
     assert (status, out.startswith("nothing to do")) == (0, True)
 
 
 def test_the_other_formats(capsys: Capture, store: Path) -> None:
-    _, markdown, _ = run(capsys, "table", "4", "--store", store, "--format", "markdown")
+    _, markdown, _ = typed(capsys, f"table 4 --store {store} --format markdown")
     assert markdown.splitlines()[0].startswith("| benchmark")
     assert "0.3333" in markdown
     query = "SELECT '![a](http://x.example) <img src=x> \\|&' AS hostile"
     _, markdown, _ = run(capsys, "sql", query, "--store", store, "--format", "markdown")
     assert "| ![a]\\(http://x.example) &lt;img src=x> \\\\\\|&amp; |" in markdown
-    _, latex, _ = run(capsys, "table", "4", "--store", store, "--format", "latex")
+    _, latex, _ = typed(capsys, f"table 4 --store {store} --format latex")
     assert r"\toprule" in latex
     assert r"mean\_error" in latex
-    _, table, _ = run(capsys, "table", "4", "--store", store)
+    _, table, _ = typed(capsys, f"table 4 --store {store}")
     assert "with I > 2E: 0; with E = 0 < I: 0" in table
 
 
 def test_table_with_intervals(capsys: Capture, store: Path) -> None:
-    _, out, err = run(capsys, "table", "4", "--store", store, "--format", "csv", "--intervals", "--seed", "3")
+    _, out, err = typed(capsys, f"table 4 --store {store} --format csv --intervals --seed 3")
     row = pl.read_csv(io.StringIO(out)).row(0, named=True)
     # Both tasks have the same error: no resample differs.
     assert (row["mean_error_low"], row["mean_error_high"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert "95 % intervals over tasks (BCa, 2000 resamples, seed 3)" in err
     for style in ("text", "markdown", "latex"):
-        _, out, _ = run(capsys, "table", "4", "--store", store, "--format", style, "--intervals")
+        _, out, _ = typed(capsys, f"table 4 --store {store} --format {style} --intervals")
         assert "0.333 [0.333, 0.333]" in out
         assert "mean_error_low" not in out.replace("\\", "")
 
 
 def test_what_agreement_is_worth(capsys: Capture, store: Path) -> None:
-    def row_of(*words: str) -> tuple[dict[str, Any], str]:
-        _, out, err = run(capsys, "table", *words, "--store", store, "--format", "json")
+    def row_of(words: str) -> tuple[dict[str, Any], str]:
+        _, out, err = typed(capsys, f"table {words} --store {store} --format json")
         (row,) = json.loads(out)
         return row, err
 
-    two = ("-m", "2", "--alpha", "0.4", "--delta")
-    row, err = row_of("agreement", *two, "0.45")
+    row, err = row_of("agreement -m 2 --alpha 0.4 --delta 0.45")
     # The first two programs of both tasks agree and are right; half of two tasks is one: 0.6 of it being right by luck.
     assert (row["agree_coverage"], row["agree_risk"], row["agree_risk_low"]) == (1, 0, 0)
     assert row["agree_risk_high"] == pytest.approx(1 - 0.025**0.5)
     assert (row["threshold"], row["held_out_risk"], row["transfer_coverage"]) == (None, None, None)
     assert "risk at most 0.4 with probability 0.55" in err
-    row, _ = row_of("agreement", *two, "0.65")
+    row, _ = row_of("agreement -m 2 --alpha 0.4 --delta 0.65")
     assert (row["threshold"], row["held_out_coverage"], row["held_out_risk"]) == (1, 1, 0)
     row, _ = row_of("agreement")
     # Of three programs one is wrong: no task on which all agree, and nothing to answer by.
     assert (row["agree_coverage"], row["agree_risk"], row["threshold"]) == (0, None, None)
-    row, err = row_of("guarantee", *two, "0.65")
+    row, err = row_of("guarantee -m 2 --alpha 0.4 --delta 0.65")
     assert (row["answering"], row["coverage"], row["risk"], row["broken"], row["transfer_broken"]) == (1, 1, 0, 0, None)
     assert "1,000 repetitions" in err
-    _, out, _ = run(capsys, "table", "agreement", "--store", store)
+    _, out, _ = typed(capsys, f"table agreement --store {store}")
     assert "None" not in out
 
 
@@ -136,7 +136,7 @@ def test_a_dashboard_is_not_started_on_a_store_without_results(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, samples: Path, tmp_path: Path, is_named_by_option: bool
 ) -> None:
     monkeypatch.setattr("os.execv", lambda *_: pytest.fail("a server is started"))
-    succeed("import", samples, "--store", tmp_path / "there", "--model", "m1", "--temperature", "0.6")
+    succeed(*f"import {samples} --store {tmp_path}/there --model m1 --temperature 0.6".split())
     for name, said in (("nowhere", "no difftrust store in"), ("there", "holds no results yet; run `difftrust execute")):
         monkeypatch.setenv("DIFFTRUST_STORE", "" if is_named_by_option else str(tmp_path / name))
         named = ("--store", tmp_path / name) if is_named_by_option else ()
@@ -154,19 +154,18 @@ def test_completion_knows_commands_and_options_but_no_former_names() -> None:
 
 
 def test_shipped_results_are_read_without_a_store(capsys: Capture) -> None:
-    status, out, _ = run(capsys, "sql", "select count(distinct model) as n from estimates", "--format", "csv")
+    status, out, _ = typed(capsys, 'sql "select count(distinct model) as n from estimates" --format csv')
     assert (status, out.split()) == (0, ["n", "16"])
 
 
 def test_plan(capsys: Capture) -> None:
-    _, out, _ = run(capsys, "plan", "--epsilon", "0.05", "--delta", "0.05")
+    _, out, _ = typed(capsys, "plan --epsilon 0.05 --delta 0.05")
     assert out.startswith("738 inputs: E and I, each within 0.05")  # ln(40) / 0.005 = 737.8
     assert "59 inputs without a disagreement" in out  # 0.95^59 = 0.0485
 
 
 def test_policies(capsys: Capture, store: Path) -> None:
-    asked = ("--store", store, "--jobs", "1", "--model", "m1", "--format", "csv")
-    _, out, err = run(capsys, "table", "policies", *asked)
+    _, out, err = typed(capsys, f"table policies --store {store} --jobs 1 --model m1 --format csv")
     found = pl.read_csv(io.StringIO(out))
     # Two programs are right and one is wrong on every input: what is bought differs from the wrong one always, and
     # from a right one every second time.
@@ -192,17 +191,17 @@ def test_policies(capsys: Capture, store: Path) -> None:
     ],
 )
 def test_figures_of_any_store(capsys: Capture, store: Path, tmp_path: Path, name: str, said: str) -> None:
-    m = () if name.startswith("ablation") else ("-m", "3")  # an ablation of few programs takes those there are
-    words = (*name.split(), "--store", store, "--jobs", "1", *m)
-    status, out, err = run(capsys, "figure", *words, "--out", tmp_path / "figure.svg")
+    m = "" if name.startswith("ablation") else "-m 3"  # an ablation of few programs takes those there are
+    words = f"figure {name} --store {store} --jobs 1 {m} --out {tmp_path}/figure.svg"
+    status, out, err = typed(capsys, words)
     assert (status, err) == (0, "")
     assert said in out
     assert (tmp_path / "figure.svg").read_text().startswith("<svg")
 
 
 def test_answers_of_any_store(capsys: Capture, store: Path, tmp_path: Path) -> None:
-    words = ("table", "questions", "--store", store, "--format", "csv", "--jobs", "1")
-    _, out, err = run(capsys, *words)
+    words = f"table questions --store {store} --format csv --jobs 1"
+    _, out, err = typed(capsys, words)
     table = pl.read_csv(io.StringIO(out))
     # Two of three candidates are right: the consensus is, and the one question leaves it.
     assert table["model"].to_list() == ["m1", "m1", "mean", "mean"]
@@ -211,16 +210,16 @@ def test_answers_of_any_store(capsys: Capture, store: Path, tmp_path: Path) -> N
     assert table["none_left"].to_list() == table["gain_1"].to_list() == [0] * 4
     assert "the user is the reference; tasks without a reference, left out: 0" in err
     assert "published for another model and setting: pass@1 0.482 to 0.707 on MBPP" in err
-    _, out, _ = run(capsys, *words, "--intervals")
+    _, out, _ = typed(capsys, f"{words} --intervals")
     assert {"after_1_low", "after_1_high", "questions_low"} <= set(pl.read_csv(io.StringIO(out)).columns)
-    words = ("figure", "questions", "--store", store, "--model", "m1", "--benchmark", "starter", "--jobs", "1")
-    assert run(capsys, *words, "--out", tmp_path / "one.svg")[0] == 0
+    words = f"figure questions --store {store} --model m1 --benchmark starter --jobs 1 --out {tmp_path}/one.svg"
+    assert typed(capsys, words).status == 0
     assert "starter, m = 3" in (tmp_path / "one.svg").read_text()
 
 
 def test_models_that_err_on_no_two_programs_cannot_be_compared(capsys: Capture, tmp_path: Path) -> None:
     made = executed(tmp_path / "store", n=5, alone=[WRONG])
-    status, _, err = run(capsys, "figure", "correlated", "--store", made.root, "--out", tmp_path / "figure.svg")
+    status, _, err = typed(capsys, f"figure correlated --store {made.root} --out {tmp_path}/figure.svg")
     assert (status, err.count("\n")) == (1, 1)
     assert "there is nothing to draw" in err
 
@@ -228,8 +227,8 @@ def test_models_that_err_on_no_two_programs_cannot_be_compared(capsys: Capture, 
 def execution(folder: Path, codes: dict[str, tuple[str | None, ...]], *, n: int) -> tuple[str, Path]:
     """Return what executing these programs of a model m prints, and the store."""
     samples, store = write_samples(folder / "s.jsonl", codes), folder / "store"
-    succeed("import", samples, "--model", "m", "--temperature", 0.6, "--store", store)
-    return succeed("execute", "--store", store, "-n", n, "--jobs", 1), store
+    succeed(*f"import {samples} --model m --temperature 0.6 --store {store}".split())
+    return succeed(*f"execute --store {store} -n {n} --jobs 1".split()), store
 
 
 @pytest.mark.slow
@@ -239,9 +238,9 @@ def test_pairs_with_a_timeout_can_be_left_out(capsys: Capture, tmp_path: Path) -
     codes = {one.task_id: (one.reference, loop), other.task_id: (other.reference, other.reference)}
     out, store = execution(tmp_path, codes, n=10)
     assert f"1 tasks have a timeout; on another machine they may not: {one.task_id}" in out
-    words = ("table", "4", "--store", store, "--format", "csv")
-    assert pl.read_csv(io.StringIO(run(capsys, *words).out))["mean_error"].to_list() == [0.25, 0.25]
-    _, out, err = run(capsys, *words, "--drop-timeouts")
+    words = f"table 4 --store {store} --format csv"
+    assert pl.read_csv(io.StringIO(typed(capsys, words).out))["mean_error"].to_list() == [0.25, 0.25]
+    _, out, err = typed(capsys, f"{words} --drop-timeouts")
     assert pl.read_csv(io.StringIO(out))["mean_error"].to_list() == [0.0, 0.0]
     assert "left out for a timeout: 1 (coder, task) pairs" in err
 
@@ -335,46 +334,40 @@ def test_names_of_columns_and_texts_of_candidates_cannot_steer_the_terminal(
     assert not {"\x1b", "\u202e"} & set(out)
 
 
-IN_STORE = ("--store", "{store}")
-BAD_WORDS: list[tuple[tuple[str, ...], int, str]] = [
-    (("table", "5", *IN_STORE), 2, "table is one of 2, 3, 3a, 3b, 3c, 4, selection, "),
-    (("table", "4", *IN_STORE, "-m", "1"), 2, "m"),
-    (("table", "4", *IN_STORE, "--temperature", "9"), 2, "no candidates at temperature 9; it has "),
-    (("table", "agreement", *IN_STORE, "--model", "m2"), 2, "the store has no model 'm2'; there are: m1"),
-    (("table", "agreement", *IN_STORE, "--signal", "length"), 2, "largest_share, n_clusters, dissent, got 'length'"),
-    (("table", "agreement", *IN_STORE, "--alpha", "0"), 2, "alpha lies between 0 and 1, got 0.0"),
-    (("figure", "3", *IN_STORE, "--out", "f.svg", "--model", "m2"), 2, "no model 'm2'; there are: m1"),
-    (("figure", "3", *IN_STORE, "--out", "f.svg", "--benchmark", "b"), 2, "no benchmark 'b'; there are: starter"),
-    (("figure", "ablation", *IN_STORE, "--out", "f.svg", "--vary", "k"), 2, "one of m, temperature, n, got 'k'"),
-    (("figure", "ablation", *IN_STORE, "--out", "f.svg", "-m", "4"), 2, "expected -m of at most 3"),
-    (("figure", "ablation", *IN_STORE, "--out", "f.svg", "--vary", "n", "-n", "31"), 2, "expected -n of at most 30"),
-    (("plan", "--epsilon", "0"), 2, "epsilon lies between 0 and 1, got 0.0"),
-    (("plan", "--false-alarms", "0.05", *IN_STORE, "--model", "m1"), 2, "not known of m1; choose another --model"),
-    (
-        ("plan", "--find", "0.5", *IN_STORE, "--model", "m1", "--benchmark", "none"),
-        1,
-        "holds no behaviours of m1 there",
-    ),
-    (("sql", "select nonsense from estimates", *IN_STORE), 2, "nonsense"),
-    (("verify", "--repair"), 2, "--store"),
-    (("export", "--out", "results"), 2, "--store"),
-    (("execute", *IN_STORE, "-n", "0"), 2, "n"),
-    (("import", "{samples}", *IN_STORE), 2, "give one --model and one --temperature"),
-    (("import", "nothing.parquet", "--store", "{store}/tasks"), 1, "is there and is no difftrust store"),
-    (("verify", "--store", "{store}" + "a" * 300), 2, "expected a path that can be used, found"),
-    (("verify", "--store", "{store}\udcff"), 2, "expected a path in UTF-8, found"),
-    (("import", "{samples}\udcff.parquet", *IN_STORE), 2, "expected a path in UTF-8, found"),
+BAD_WORDS = [
+    ("table 5 --store {store}", 2, "table is one of 2, 3, 3a, 3b, 3c, 4, selection, "),
+    ("table 4 --store {store} -m 1", 2, "m"),
+    ("table 4 --store {store} --temperature 9", 2, "no candidates at temperature 9; it has "),
+    ("table agreement --store {store} --model m2", 2, "the store has no model 'm2'; there are: m1"),
+    ("table agreement --store {store} --signal length", 2, "largest_share, n_clusters, dissent, got 'length'"),
+    ("table agreement --store {store} --alpha 0", 2, "alpha lies between 0 and 1, got 0.0"),
+    ("figure 3 --store {store} --out f.svg --model m2", 2, "no model 'm2'; there are: m1"),
+    ("figure 3 --store {store} --out f.svg --benchmark b", 2, "no benchmark 'b'; there are: starter"),
+    ("figure ablation --store {store} --out f.svg --vary k", 2, "one of m, temperature, n, got 'k'"),
+    ("figure ablation --store {store} --out f.svg -m 4", 2, "expected -m of at most 3"),
+    ("figure ablation --store {store} --out f.svg --vary n -n 31", 2, "expected -n of at most 30"),
+    ("plan --epsilon 0", 2, "epsilon lies between 0 and 1, got 0.0"),
+    ("plan --false-alarms 0.05 --store {store} --model m1", 2, "not known of m1; choose another --model"),
+    ("plan --find 0.5 --store {store} --model m1 --benchmark none", 1, "holds no behaviours of m1 there"),
+    ('sql "select nonsense from estimates" --store {store}', 2, "nonsense"),
+    ("verify --repair", 2, "--store"),
+    ("export --out results", 2, "--store"),
+    ("execute --store {store} -n 0", 2, "n"),
+    ("import {samples} --store {store}", 2, "give one --model and one --temperature"),
+    ("import nothing.parquet --store {store}/tasks", 1, "is there and is no difftrust store"),
+    ("verify --store {store}" + "a" * 300, 2, "expected a path that can be used, found"),
+    ("verify --store {store}\udcff", 2, "expected a path in UTF-8, found"),
 ]
 
 
 @pytest.mark.parametrize(("words", "status", "message"), BAD_WORDS, ids=lambda v: str(v)[:60])
 def test_wrong_words_give_one_line(
     capsys: Capture, store: Path, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...], status: int, message: str,
+    words: str, status: int, message: str,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     before = {p: p.read_bytes() for p in store.rglob("*") if p.is_file()}
-    ended, out, err = run(capsys, *(word.format(store=store, samples=samples) for word in words))
+    ended, out, err = run(capsys, *(word.format(store=store, samples=samples) for word in shlex.split(words)))
     assert (ended, out) == (status, "")
     assert message in err
     assert len(err.splitlines()) == 1
@@ -387,7 +380,7 @@ def test_bad_lines_are_named_and_the_rest_is_imported(capsys: Capture, tmp_path:
     good = json.dumps({"task_id": task.task_id, "solution": task.reference})
     path = tmp_path / "s.jsonl"
     path.write_text(f"{good}\nnot json\n" + json.dumps({"task_id": "starter/unknown", "solution": "x"}) + f"\n{good}\n")
-    status, out, err = run(capsys, "import", path, "--model", "m", "--temperature", "0", "--store", tmp_path / "store")
+    status, out, err = typed(capsys, f"import {path} --model m --temperature 0 --store {tmp_path}/store")
     assert status == 0
     assert "imported 2 candidates" in out
     assert "2 bad rows" in out
@@ -463,7 +456,7 @@ def test_output_that_finds_no_room_is_told_in_one_line() -> None:
 
 def test_a_report_is_written(capsys: Capture, tmp_path: Path) -> None:
     out = tmp_path / "r.html"
-    status, said, err = run(capsys, "report", "--store", find_starter_results(), "--out", out, "-m", "5", "-n", "100")
+    status, said, err = typed(capsys, f"report --store {find_starter_results()} --out {out} -m 5 -n 100")
     assert (status, err) == (0, "")
     assert said == f"wrote {out}: starter: where programs are wrong ({out.stat().st_size / 1e6:.1f} MB)\n"
     assert b"Programs per task (m): 5" in out.read_bytes()
@@ -512,7 +505,7 @@ def test_several_names_are_brought_in_their_order_up_to_one_that_is_unknown(
 ) -> None:
     monkeypatch.setenv("DIFFTRUST_CACHE", str(tmp_path / "cache"))
     candidates(tmp_path / "clone/candidates.parquet")
-    status, out, err = run(capsys, "fetch", "difftrust", "nonsense", "--from", tmp_path / "clone")
+    status, out, err = typed(capsys, f"fetch difftrust nonsense --from {tmp_path}/clone")
     assert (status, out.startswith("ready: ")) == (2, True)
     assert "nothing to fetch is called 'nonsense'" in err
 

@@ -103,9 +103,8 @@ def test_the_keyboard_reaches_every_input_slider_chip_and_dot(
     work_by_keys(page)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_one_click_and_no_scroll_lead_to_a_task_s_inputs(page: Any, server: str, width: int, height: int) -> None:
-    page.set_viewport_size({"width": width, "height": height})
+def test_one_click_and_no_scroll_lead_to_a_task_s_inputs(page: Any, server: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
     open_screen(page, server)
     page.locator("[data-testid=explorer-dot].detected").first.click(force=True)
     shown = page.get_by_test_id("explorer-input")

@@ -36,7 +36,7 @@ def test_texts_of_a_script_are_shown_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "own.jsonl").write_text(json.dumps(SCRIPT) + "\n")
     codes = {SCRIPT["task_id"]: (RIGHT, OTHER, WRONG, RAISES)}
     store = executed_samples(tmp_path, codes, n=50, tasks=("--tasks", tmp_path / "own.jsonl"))
-    succeed("execute", "--store", store, "-n", 50, "--jobs", 1, "--inputs", "domain")
+    succeed(*f"execute --store {store} -n 50 --jobs 1 --inputs domain".split())
     (task,) = cube_of(Store.open(store), "own")["tasks"]
     shown = [one["arguments"] for one in (*task["telling"], *task["smallest"])]
     assert any(len(text.split("\n")) >= 2 and text.split("\n")[0].isdigit() for text in shown), shown

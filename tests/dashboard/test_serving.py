@@ -59,7 +59,6 @@ _PROGRAMS = "x?model=gpt_4o&t=0.6&task=HumanEval/0"
         f"report?m=2&n={10**38}&t=0.6",
         "report?m=2&n=-1&t=nan",
         f"report?m=2&n={'9' * 5000}&t=0.6",
-        f"{_PROGRAMS}&m=10&n=-7",
         f"{_PROGRAMS}&m=10&n=0",
         f"{_PROGRAMS}&m=-1&n=10",
         "cube?benchmark=%ED%A0%80",
@@ -107,7 +106,7 @@ def test_a_copied_link_shows_the_same(page: Any, below: str) -> None:
     assert "model=simulated%2Fweak" in page.url
 
 
-@pytest.mark.parametrize("path", ["http://host/x", "a b", "../x", "a/..", "x?y"])
+@pytest.mark.parametrize("path", ["http://host/x", "a b", "../x", "x?y"])
 def test_a_base_path_is_a_path(path: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["difftrust", "dashboard", "--base-path", path])
     monkeypatch.setattr("os.execv", lambda *_: pytest.fail("it starts to serve"))

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,11 @@ def run(capsys: Capture, *words: object) -> Said:
     return Said(int(ended.value.code or 0), out, err)
 
 
+def typed(capsys: Capture, line: str) -> Said:
+    """Run a command as it is typed behind `difftrust`."""
+    return run(capsys, *shlex.split(line))
+
+
 def succeed(*words: object) -> str:
     """Run a command that ends with status 0, in a fixture or a test; return its standard output."""
     said = io.StringIO()
@@ -51,6 +57,6 @@ def executed_samples(
 ) -> Path:
     """Return the store of these programs, imported and executed on n inputs by the command line."""
     samples, store = write_samples(folder / "samples.jsonl", codes), folder / "store"
-    succeed("import", samples, *tasks, "--model", model, "--temperature", 0.6, "--store", store)
-    succeed("execute", "-n", n, "--jobs", 1, "--store", store)
+    succeed("import", samples, *tasks, *f"--model {model} --temperature 0.6 --store {store}".split())
+    succeed(*f"execute -n {n} --jobs 1 --store {store}".split())
     return store
