@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import polars as pl
 import pytest
 
 from difftrust_core.store.store import Store
+from tests.bench.processes import DIFFTRUST, run
 from tests.support.llm_server import Asked, Server
 from tests.support.pages import opened, shown
 
@@ -119,11 +118,9 @@ class Model(Server):
         return f"```python\ndef {name}({parameters}):\n    {body}\n```\n"
 
 
-def difftrust(*words: str | Path, cwd: Path) -> str:
-    line = [sys.executable, "-P", "-c", "from difftrust.cli import main; main()", *map(str, words)]
-    environment = {**os.environ, "OPENAI_API_KEY": "none"}
-    ended = subprocess.run(line, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+def difftrust(words: str, cwd: Path) -> str:
+    ended = run([*DIFFTRUST, *words.split()], cwd=cwd, env={**os.environ, "OPENAI_API_KEY": "none"}, limit=300)
+    assert ended.status == 0, ended.said
     return ended.stdout
 
 
@@ -135,10 +132,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "folder" / "ours.py").write_text(MODULE)
     (folder / "folder" / "more.toml").write_text(TABLES)
     with Model() as server:
-        coder = ("--model", "openai/local", "--api-base", server.url, "-m", "4")
-        difftrust("generate", "--tasks", "folder", *coder, "--store", "store", cwd=folder)
+        coder = f"--model openai/local --api-base {server.url} -m 4"
+        difftrust(f"generate --tasks folder {coder} --store store", folder)
         assert len(server.asked) == 24
-    difftrust("execute", "--store", "store", "-n", "300", cwd=folder)
+    difftrust("execute --store store -n 300", folder)
     return folder
 
 
@@ -162,20 +159,22 @@ def test_error_is_known_where_a_reference_or_a_checker_is(made: Path) -> None:
         assert row["error"] is None or row["incoherence"] <= 2 * row["error"] + 1e-12
 
 
-def test_the_examples_are_tests(made: Path) -> None:
-    assert "folder" in difftrust("table", "tests", "--store", "store", cwd=made)
+def test_the_examples_are_tests_and_some_references_are_named_as_some(made: Path) -> None:
+    assert "folder" in difftrust("table tests --store store", made)
+    said = difftrust("table 4 --store store", made)
+    assert "6 (coder, task) pairs; error known for 4, the others have no reference" in said
 
 
-@pytest.mark.parametrize("page", ["explore", "overview", "signals"])
-def test_every_page_shows_them(made: Path, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+SETTING = "folder · temperature 0.6 · m = 4 programs · n = 300 inputs"
+SOME_REFERENCES = "These errors are of 4 of the 6 tasks; the others have no reference."
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [("explore", ["Store"]), ("overview", [SETTING, SOME_REFERENCES]), ("signals", [SETTING])],
+)
+def test_every_page_shows_them(made: Path, page: str, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings of Explore are the explorer's own."""
     monkeypatch.setenv("DIFFTRUST_STORE", str(made / "store"))
     words = shown(opened(page))
-    said = "Store" if page == "explore" else "folder · temperature 0.6 · m = 4 programs · n = 300 inputs"
-    assert said in words  # the settings of Explore are the explorer's own
-
-
-def test_some_references_are_named_as_some(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIFFTRUST_STORE", str(made / "store"))
-    assert "These errors are of 4 of the 6 tasks; the others have no reference." in shown(opened("overview"))
-    said = difftrust("table", "4", "--store", "store", cwd=made)
-    assert "6 (coder, task) pairs; error known for 4, the others have no reference" in said
+    assert [each for each in said if each not in words] == []

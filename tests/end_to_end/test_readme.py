@@ -1,4 +1,4 @@
-"""What the README promises: its commands exist and run, its table is the one in the docs, its links lead somewhere."""
+"""What the README promises: its commands exist and run, its links lead somewhere; and console blocks of pages."""
 
 import re
 import shlex
@@ -9,6 +9,7 @@ import pytest
 
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.command import Capture, run, succeed, write_samples
+from tests.support.console import Command, matches, read_blocks, run_command
 from tests.support.repository import repository, write
 from tests.support.stubs import returning
 
@@ -65,6 +66,29 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     codes = {task.task_id: (task.reference, task.reference, wrong) * 2, "function": [one]}
     samples, store = write_samples(folder / "samples.jsonl", codes), folder / "my-store"
     repository(folder, {"src/f.py": "def f(x):\n    return x / 2\n"}, {"src/f.py": "def f(x):\n    return 0.5 * x\n"})
-    succeed("import", samples, "--model", "other", "--temperature", "0.6", "--store", store)
-    succeed("execute", "-n", "500", "--store", store)
+    succeed(*f"import {samples} --model other --temperature 0.6 --store {store}".split())
+    succeed(*f"execute -n 500 --store {store}".split())
     return folder
+
+
+PAGES = ("../README.md", "check.md", "own_tasks.md", "contests.md", "report.md", "diff.md", "ci.md")
+BLOCKS = {
+    f"{page}: {next(command.words for command in block if not command.shown_file)}": block
+    for page in PAGES
+    for block in read_blocks(ROOT / "docs" / page)
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
+def test_a_block_prints_what_it_shows(block: list[Command], tmp_path: Path) -> None:
+    """Each stands for itself, in a folder of its own."""
+    wrong = [found for command in block if (found := run_command(command, tmp_path))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_three_dots_stand_for_anything_but_not_for_other_lines() -> None:
+    assert matches("a ... c\n...\nend\n", "a b c\nx\ny\nend\n")
+    assert matches("...\n", "")
+    assert not matches("a\n", "a\nb\n")
+    assert not matches("a ...\n", "b\n")
