@@ -357,6 +357,7 @@ BAD_WORDS = [
     ("import nothing.parquet --store {store}/tasks", 1, "is there and is no difftrust store"),
     ("verify --store {store}" + "a" * 300, 2, "expected a path that can be used, found"),
     ("verify --store {store}\udcff", 2, "expected a path in UTF-8, found"),
+    ("import {samples}\udcff.parquet --store {store}", 2, "expected a path in UTF-8, found"),
 ]
 
 
