@@ -22,7 +22,7 @@ from difftrust.conditions.reading import LEFT_OPEN
 from difftrust.task_intervals import (
     at_most_after_no_disagreement,
     error_lower_bound_over_programs,
-    incoherence_interval_over_inputs,
+    hoeffding,
     incoherence_interval_over_programs,
     proportion_interval,
 )
@@ -99,7 +99,7 @@ class Evidence:
             return None
         if self.drawn.exhausted:
             return exact_interval(self.incoherence)
-        return input_interval(self.disagreement, int(self.weights.sum()))
+        return input_interval(self.disagreement, int(self.weights.sum()), len(self.measured.distinct.inputs))
 
 
 def doubts_of(found: Evidence) -> tuple[Undecided, ...]:
@@ -241,21 +241,25 @@ def next_step(verdict: Verdict, doubts: Sequence[Undecided], found: Evidence, n:
     )
 
 
-def input_interval(disagreement: Floats, m: int) -> Interval:
+def input_interval(disagreement: Floats, m: int, n_distinct: int | None = None) -> Interval:
     """Return an interval for I, over the draw of inputs, given these m programs.
 
-    ``disagreement``: (n,), D_i of each input. Without any disagreement: Theorem 4.3, I <= 1 - delta^(1/n). Else the
-    better of two, each at half the risk: Hoeffding's (Theorem 4.2), and the exact binomial one for the share p of
-    inputs with a disagreement, since 2/m <= D_i <= 1 on these, so that 2p/m <= I <= p.
+    ``disagreement``: (n,), D_i of each input. ``n_distinct``: how many of these inputs differ, which is what the width
+    goes by: draws that repeat each other are not independent, for what few are kept is changed in its turn.
+    Without any disagreement: Theorem 4.3, I <= 1 - delta^(1/n). Else the better of two, each at half the risk:
+    Hoeffding's (Theorem 4.2), and the exact binomial one for the share p of inputs with a disagreement, since
+    2/m <= D_i <= 1 on these, so that 2p/m <= I <= p.
     """
-    n, delta = len(disagreement), 1 - LEVEL
+    draws, delta = len(disagreement), 1 - LEVEL
+    n = min(n_distinct or draws, draws)
     hits = int(np.count_nonzero(disagreement))
     if not hits:
         return Interval(low=0.0, high=at_most_after_no_disagreement(n, delta), level=LEVEL, covers=COVERS)
-    mean = incoherence_interval_over_inputs(disagreement, confidence=1 - delta / 2)
-    share = proportion_interval(hits, n, confidence=1 - delta / 2)
-    low = max(mean.low, 2 / m * share.low)
-    return Interval(low=low, high=min(mean.high, share.high), level=LEVEL, covers=COVERS)
+    low, high = hoeffding(float(disagreement.mean()), n, alpha=delta / 4)
+    fewest, most = hits * n // draws, -(-hits * n // draws)
+    low = max(low, 2 / m * proportion_interval(fewest, n, confidence=1 - delta / 2).low)
+    high = min(high, proportion_interval(most, n, confidence=1 - delta / 2).high)
+    return Interval(low=low, high=high, level=LEVEL, covers=COVERS)
 
 
 def exact_interval(incoherence: float) -> Interval:

@@ -427,6 +427,15 @@ def test_the_interval_over_inputs_by_hand() -> None:
     assert some.low == pytest.approx(0.4 * low)
     assert some.high == pytest.approx(min(high, 0.012 + math.sqrt(math.log(80) / 2000)))
     assert some.low < 0.012 < some.high
+    # Draws of 25 distinct inputs tell as much as 25 draws.
+    repeated = input_interval(np.array([1.0] * 300 + [0.0] * 700), 2, n_distinct=25)
+    assert repeated.low == pytest.approx(
+        max(binomtest(7, 25).proportion_ci(0.975).low, 0.3 - math.sqrt(math.log(80) / 50))
+    )
+    assert repeated.high == pytest.approx(
+        min(binomtest(8, 25).proportion_ci(0.975).high, 0.3 + math.sqrt(math.log(80) / 50))
+    )
+    assert input_interval(np.zeros(1000), 2, n_distinct=25).high == pytest.approx(1 - 0.05**0.04)
     all_differ = input_interval(np.ones(1000), 2)
     assert all_differ.high == 1.0
     assert all_differ.low == pytest.approx(0.0125 ** (1 / 1000))
