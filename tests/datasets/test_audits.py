@@ -30,12 +30,10 @@ GOOD = {
 }
 
 
-def written(folder: Path, *rows: dict[str, str]) -> Path:
+def written(folder: Path, row: dict[str, str]) -> Path:
     path = folder / "rows.csv"
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+        csv.writer(file).writerows([row, row.values()])
     return path
 
 
@@ -75,23 +73,15 @@ def test_deciding_inputs_are_allowed_and_reasons_quote_nothing(
                 assert theirs.isdisjoint(map(tuple, _runs(_words(why)))), (audit.task_id, RUN)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"finding": "odd"}, "line 2: expected one of reference wrong"),
-        ({"author": "me"}, "line 2: expected columns among benchmark"),
-        ({"settled_by": "me"}, "line 2: expected one of first reading"),
-    ],
-)
-def test_a_row_that_cannot_be_read_is_refused_by_line(tmp_path: Path, change: dict[str, str], said: str) -> None:
-    with pytest.raises(BadBenchmark, match=said):
+@pytest.mark.parametrize("change", [{"finding": "odd"}, {"author": "me"}])
+def test_a_row_that_cannot_be_read_is_refused_by_line(tmp_path: Path, change: dict[str, str]) -> None:
+    with pytest.raises(BadBenchmark, match=r"line 2: expected (one of reference wrong|columns among benchmark)"):
         list(read_audits(written(tmp_path, GOOD | change)))
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({}, None),
         ({"task_id": "HumanEval/999"}, "found none of this id"),
         ({"why": "No."}, "found 1 words"),
         ({"why": "word " * 31 + "end."}, "found 32 words"),
@@ -100,40 +90,28 @@ def test_a_row_that_cannot_be_read_is_refused_by_line(tmp_path: Path, change: di
         ({"arguments": "print(3)"}, "expected a tuple of literals"),
         ({"arguments": "('3', 5)"}, "outside by its types"),
         ({"task_id": "HumanEval/41", "arguments": "(-1,)"}, "outside by its condition"),
-        ({"finding": "nothing found", "arguments": ""}, None),
     ],
 )
-def test_a_proposed_row_is_checked(tmp_path: Path, change: dict[str, str], said: str | None) -> None:
+def test_a_proposed_row_is_checked(tmp_path: Path, change: dict[str, str], said: str) -> None:
     """Without a benchmark on the machine: by its id, its words, and the domain's own condition."""
-    found = complaints(written(tmp_path, GOOD | change))
-    if said is None:
-        assert found == []
-    else:
-        assert len(found) == 1
-        assert said in found[0]
-
-
-def test_kappa_is_what_a_plain_count_says() -> None:
-    """80 of 100 alike, .58 by chance; one word for everything leaves nothing to measure."""
-    first, second = "a" * 70 + "b" * 30, "a" * 60 + "b" * 10 + "a" * 10 + "b" * 20
-    assert cohens_kappa(first, second) == pytest.approx((0.8 - 0.58) / (1 - 0.58))
-    assert cohens_kappa("aa", "aa") is None
-    assert cohens_kappa("", "") is None
+    for good in (GOOD, GOOD | {"finding": "nothing found", "arguments": ""}):
+        assert complaints(written(tmp_path, good)) == []
+    (found,) = complaints(written(tmp_path, GOOD | change))
+    assert said in found
 
 
 def test_the_table_counts_what_both_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four rows three are alike, half of them by chance; one word for everything leaves nothing to measure."""
+    assert cohens_kappa("aa", "aa") is cohens_kappa("", "") is None
+
     def audit(number: int, a: str, b: str, former: str = "") -> Audit:
         finding = Finding(a if a == b else "description admits both")
         own = {"benchmark": "MBPP", "task_id": f"Mbpp/{number}", "arguments": "(1,)", "why": "-", "drawn": False}
         return Audit(**own, finding=finding, former=former, reader_a=a, reader_b=b)  # type: ignore[arg-type]
 
     wrong, right = "reference wrong", "programs wrong"
-    made = (
-        audit(1, wrong, wrong, wrong),
-        audit(2, wrong, right, wrong),
-        audit(3, right, right),
-        audit(4, right, right),
-    )
+    said = [(wrong, wrong, wrong), (wrong, right, wrong), (right, right), (right, right)]
+    made = tuple(audit(number, *each) for number, each in enumerate(said))
     monkeypatch.setattr(audits, "load_audits", lambda: made)
     rows = {row["finding"]: row for row in dt.open().table("audits").frame.filter(benchmark="MBPP").to_dicts()}
     assert [rows[wrong][name] for name in ("settled", "reader_a", "reader_b", "both", "changed")] == [1, 2, 1, 1, 1]
@@ -163,13 +141,13 @@ def test_the_package_says_what_its_files_hold() -> None:
 @pytest.mark.slow
 def test_the_splits_are_those_of_the_tables() -> None:
     study = dt.open()
-    for name, table, whole in (("undetected", "undetected", "undetected"), ("alarms", "alarms", "alarms")):
+    for name in ("undetected", "alarms"):
         own = pl.read_csv(FOLDER / f"{name}.csv", infer_schema=False)
-        frame = study.table(table).frame.filter(model="all")
+        frame = study.table(name).frame.filter(model="all")
         frame = frame.filter(reading="as published") if name == "alarms" else frame
         for row in frame.to_dicts():
             kinds = own.filter(benchmark=row["benchmark"])["kind"].value_counts().rows()
-            assert sum(n for _, n in kinds) == row[whole]
+            assert sum(n for _, n in kinds) == row[name]
             assert all(row[kind if kind in row else kind.replace(" ", "_")] == n for kind, n in kinds)
 
 

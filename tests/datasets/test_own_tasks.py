@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from difftrust.pipeline import refuse_without_inputs
 from difftrust_core.base.task import Domain, Order, Task, TaskTest
 from difftrust_core.datasets import own_tasks
 from difftrust_core.datasets.own_tasks import load_tasks
-from difftrust_core.exceptions import BadBenchmark, NoBenchmark
+from difftrust_core.exceptions import BadBenchmark
 
 MODULE = '''
 """A shop."""
@@ -84,8 +83,14 @@ def load_entry(tmp_path: Path, **fields: Any) -> Task:
     return task
 
 
-def test_functions_with_docstrings_are_tasks(tmp_path: Path) -> None:
-    total, twice = load_tasks(write(tmp_path, "shop.py", MODULE))
+@pytest.fixture
+def shop(tmp_path: Path) -> list[Task]:
+    """Return the tasks of MODULE: total and twice."""
+    return load_tasks(write(tmp_path, "shop.py", MODULE))
+
+
+def test_functions_with_docstrings_are_tasks(shop: list[Task]) -> None:
+    total, twice = shop
     assert (total.benchmark, total.task_id, total.entry_point) == ("shop", "total", "total")
     assert total.signature == "(items: list[Item], rate: 'int') -> int"
     assert total.description == "Return what the items cost, at most LIMIT."
@@ -93,17 +98,14 @@ def test_functions_with_docstrings_are_tasks(tmp_path: Path) -> None:
     assert not Path("/tmp/never").exists()
 
 
-def test_candidates_get_what_signature_and_docstring_name_and_references_the_rest(tmp_path: Path) -> None:
-    total, twice = load_tasks(write(tmp_path, "shop.py", MODULE))
-    assert "class Item" in total.preamble
-    assert "LIMIT = 9" in total.preamble
-    assert "RATE = 3" not in total.preamble
-    assert "def helper" not in total.preamble
-    assert "import math" in twice.preamble
+def test_candidates_get_what_signature_and_docstring_name_and_references_the_rest(shop: list[Task]) -> None:
+    total, twice = shop
     reference = total.reference or ""
-    assert "RATE = 3" in reference
-    assert "def helper" in reference
-    assert "def _price" in reference
+    for text in ("class Item", "LIMIT = 9"):
+        assert text in total.preamble
+    for text in ("RATE = 3", "def helper", "def _price"):
+        assert (text in reference, text in total.preamble) == (True, False)
+    assert "import math" in twice.preamble
     assert "class Item" not in reference
     assert "open(" not in reference + total.preamble + twice.preamble
 
@@ -165,13 +167,8 @@ def test_null_is_as_if_it_were_not_there(tmp_path: Path) -> None:
     assert load_tasks(path) == load_tasks(write(tmp_path, "own.jsonl", json.dumps(entry())))
 
 
-def test_seeds_of_great_depth_say_no_type(tmp_path: Path) -> None:
-    deep = load_entry(tmp_path, signature="(x)", seed_inputs=[f"({'[' * 150}{']' * 150},)"])
-    assert deep.domain is None
-
-
-def test_doctests_with_literals_are_examples_and_seeds(tmp_path: Path) -> None:
-    twice = load_tasks(write(tmp_path, "shop.py", MODULE))[1]
+def test_doctests_with_literals_are_examples_and_seeds(shop: list[Task]) -> None:
+    twice = shop[1]
     assert twice.tests == (TaskTest(arguments="(2,)", expected="4", group="examples"),)
     assert twice.public_inputs == ("(2,)",)
     assert twice.domain == Domain(types="x: int")
@@ -179,19 +176,13 @@ def test_doctests_with_literals_are_examples_and_seeds(tmp_path: Path) -> None:
     assert 50 < len(set(twice.seed_inputs)) == len(twice.seed_inputs) <= 100
 
 
-def test_functions_named_for_a_task_are_its_relation_and_domain(tmp_path: Path) -> None:
-    total, twice = load_tasks(write(tmp_path, "shop.py", MODULE))
+def test_functions_named_for_a_task_are_its_relation_and_domain(shop: list[Task]) -> None:
+    total, twice = shop
     assert twice.relation is not None
     assert "def helper" in twice.relation.accept
     assert "def accept(arguments, output):" in twice.relation.accept
     assert total.domain is not None
     assert "def requires(items, rate):" in total.domain.requires
-
-
-def test_a_body_of_pass_is_no_reference(tmp_path: Path) -> None:
-    path = write(tmp_path, "own.py", 'def f(x: int) -> int:\n    """Doc."""\n    pass\n')
-    with pytest.raises(BadBenchmark, match=r"own.py, line 1, f: expected a reference, or `...` for a task without one"):
-        load_tasks(path)
 
 
 @pytest.mark.parametrize("reference", ["def f(x):\n    pass\n", 'def f(x):\n    """Doc."""\n', "def f(x): ...\n"])
@@ -224,27 +215,27 @@ domain = {requires = "len(x) < 9"}
     assert one.public_inputs == ("([2, 1],)",)
 
 
-def test_given_seed_inputs_are_the_only_ones(tmp_path: Path) -> None:
-    assert load_entry(tmp_path, seed_inputs=["(1,)"]).seed_inputs == ("(1,)",)
-
-
-def test_types_give_the_same_seeds_every_time(tmp_path: Path) -> None:
-    one, other = load_entry(tmp_path), load_entry(tmp_path)
-    assert one == other
-    assert len(one.seed_inputs) == 100
-    assert one.domain == Domain()
-
-
-def test_a_task_without_seeds_and_types_is_named(tmp_path: Path) -> None:
-    task = load_entry(tmp_path, signature="(x)")
-    assert (task.seed_inputs, task.domain) == ((), None)
-    with pytest.raises(BadBenchmark, match="found none for mine/f; annotate the parameters"):
-        refuse_without_inputs([task])
-
-
-def test_types_of_seeds_stand_in_for_annotations(tmp_path: Path) -> None:
-    task = load_entry(tmp_path, signature="(x, y=3)", examples=[["([1, 2],)", "3"], ["([], 4)", "0"]])
-    assert task.domain == Domain(types="x: list[int], y: int")
+@pytest.mark.parametrize(
+    ("fields", "n_seeds", "domain"),
+    [
+        ({}, 100, Domain()),
+        ({"seed_inputs": ["(1,)"]}, 1, Domain()),
+        ({"signature": "(x)"}, 0, None),
+        ({"signature": "(x)", "seed_inputs": [f"({'[' * 150}{']' * 150},)"]}, 1, None),
+        (
+            {"signature": "(x, y=3)", "examples": [["([1, 2],)", "3"], ["([], 4)", "0"]]},
+            100,
+            Domain(types="x: list[int], y: int"),
+        ),
+    ],
+    ids=["types", "seeds", "neither", "seeds of great depth say no type", "types of seeds stand in for annotations"],
+)
+def test_seeds_that_are_given_are_the_only_ones_and_types_give_the_same_every_time(
+    tmp_path: Path, fields: dict[str, Any], n_seeds: int, domain: Domain | None
+) -> None:
+    task = load_entry(tmp_path, **fields)
+    assert (len(task.seed_inputs), task.domain) == (n_seeds, domain)
+    assert task == load_entry(tmp_path, **fields)
 
 
 def test_a_folder_is_all_its_files_under_one_name(tmp_path: Path) -> None:
@@ -253,16 +244,6 @@ def test_a_folder_is_all_its_files_under_one_name(tmp_path: Path) -> None:
     write(folder, "a.py", 'def f(x: int) -> int:\n    """Doc."""\n')
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(json.dumps(entry()).encode()))
     assert [(t.benchmark, t.task_id) for t in load_tasks(folder)] == [("both", "f"), ("both", "mine/f")]
-
-
-def test_the_name_of_a_known_benchmark_is_taken(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match="HumanEval is another benchmark"):
-        load_tasks(write(tmp_path, "humaneval.jsonl", json.dumps(entry())))
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NoBenchmark, match=r"none.py does not exist"):
-        load_tasks(tmp_path / "none.py")
 
 
 def test_a_name_of_more_than_200_characters_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -275,18 +256,18 @@ def test_a_name_of_more_than_200_characters_is_refused_in_one_line(tmp_path: Pat
             load_tasks(path)
 
 
-@pytest.mark.parametrize("name", ["tasks.jsonl", "tasks.toml", "tasks.py"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tasks.jsonl", '{{"task_id": "f{0}", "signature": "(x: int)", "description": "d"}}\n'),
+        ("tasks.toml", '[[task]]\ntask_id = "f{0}"\nsignature = "(x: int)"\ndescription = "d"\n'),
+        ("tasks.py", 'def f{0}(x: int):\n    """d"""\n    ...\n'),
+    ],
+)
 def test_a_short_file_cannot_ask_for_hours_of_drawing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
-    fields = 'task_id = "f{0}"\nsignature = "(x: int)"\ndescription = "d"\n'
-    texts = {
-        "tasks.py": 'def f{0}(x: int):\n    """d"""\n    ...\n',
-        "tasks.toml": "[[task]]\n" + fields,
-        "tasks.jsonl": '{{"task_id": "f{0}", "signature": "(x: int)", "description": "d"}}\n',
-    }
-    path = tmp_path / name
-    path.write_text("".join(texts[name].format(i) for i in range(4)))
+    path = write(tmp_path, name, "".join(text.format(i) for i in range(4)))
     assert len(load_tasks(path)) == 4
     monkeypatch.setattr(own_tasks, "MOST_WORK", 20_000)
     with pytest.raises(BadBenchmark, match=r"expected fewer tasks in one file, .* at task [34]; divide it into files"):

@@ -22,9 +22,9 @@ from difftrust_core.datasets.entries import (
     read_json,
     read_lines,
 )
-from difftrust_core.datasets.sources import MAX_LINE, MOST_NAMED, read_jsonl
+from difftrust_core.datasets.sources import MAX_LINE, MOST_NAMED
 from difftrust_core.exceptions import BadBenchmark, BadSource
-from tests.datasets.test_recorded import TASKS
+from tests.datasets.test_recorded import TASKS, read_of_a
 
 
 def packed(path: Path, data: bytes) -> Path:
@@ -46,12 +46,14 @@ def test_a_packed_file_is_read_to_its_bound_and_no_further(tmp_path: Path) -> No
 
 
 def test_a_plain_file_has_the_bound_that_is_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "plain").write_bytes(b"x" * 4 + b"\n" + b"y" * 5)
+    (tmp_path / "plain").write_bytes(b"{}  \n{}   ")
     assert len(read_all(tmp_path / "plain", most=10)) == 10
     assert [number for number, _ in read_lines(tmp_path / "plain", longest=5, most=10)] == [1, 2]
     for read in (read_all, lambda path, most: list(read_lines(path, longest=5, most=most))):
         with pytest.raises(Unreadable, match="at most 9 bytes, found more"):
             read(tmp_path / "plain", most=9)
+    with pytest.raises(BadBenchmark, match=r"plain: expected at most 9 bytes, found more; r$"):
+        list(load_lines(tmp_path / "plain", remedy="r", most=9))
 
 
 def test_empty_lines_count_as_well(tmp_path: Path) -> None:
@@ -85,7 +87,7 @@ def test_values_are_counted_and_the_marks_within_texts_are_not(kind: type) -> No
 def test_bombs_are_refused_in_one_line_by_both_readers(tmp_path: Path) -> None:
     bomb = packed(tmp_path / "bomb.jsonl.gz", b"\n" * MOST_UNPACKED)
     for refused, read in (
-        (BadSource, lambda: read_jsonl(bomb, TASKS, model="a", temperature=0)),
+        (BadSource, lambda: read_of_a(bomb, TASKS)),
         (BadBenchmark, lambda: list(load_lines(bomb, remedy="r"))),
     ):
         with pytest.raises(refused, match=f"^{bomb}: expected at most [^\n]*, found more[^\n]*$"):
@@ -98,7 +100,7 @@ def test_code_up_to_the_limit_is_taken_and_longer_code_is_a_bad_row(tmp_path: Pa
     path = tmp_path / "s.jsonl"
     codes = ["é" * (MAX_CODE // 2), "é" * (MAX_CODE // 2) + "x"]
     path.write_text("".join(json.dumps({"task_id": "Mbpp/2", "solution": code}) + "\n" for code in codes))
-    found = read_jsonl(path, TASKS, model="a", temperature=0)
+    found = read_of_a(path, TASKS)
     assert found.candidates["code"].to_list() == codes[:1]
     (bad,) = found.bad_rows
     assert bad.why == "expected at most 65,536 bytes of code, found 65,537 in field 'solution'"
@@ -107,13 +109,13 @@ def test_code_up_to_the_limit_is_taken_and_longer_code_is_a_bad_row(tmp_path: Pa
 def test_what_a_completion_continues_counts(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text(json.dumps({"task_id": "HumanEval/0", "completion": "x" * MAX_CODE}))
-    assert "bytes of code" in read_jsonl(path, TASKS, model="a", temperature=0).bad_rows[0].why
+    assert "bytes of code" in read_of_a(path, TASKS).bad_rows[0].why
 
 
 def test_so_many_bad_lines_are_named_and_the_others_counted(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text("0\n" * (MOST_NAMED + 7))
-    bad = read_jsonl(path, TASKS, model="a", temperature=0).bad_rows
+    bad = read_of_a(path, TASKS).bad_rows
     assert len(bad) == MOST_NAMED + 1
     assert bad[-2].where == f"{path}, line {MOST_NAMED}"
     assert (bad[-1].where, bad[-1].why) == (str(path), "7 more lines that hold no candidate")
@@ -124,10 +126,10 @@ def test_a_line_beyond_the_limit_is_a_bad_row_and_the_others_are_taken(tmp_path:
     path, line = tmp_path / name, json.dumps({"task_id": "Mbpp/2", "solution": "x"}).encode()
     pack = gzip.compress if name.endswith(".gz") else bytes
     path.write_bytes(pack(b" " * (MAX_LINE - 1) + b"\n" + line))
-    assert read_jsonl(path, TASKS, model="a", temperature=0).bad_rows == ()
+    assert read_of_a(path, TASKS).bad_rows == ()
     ends = (MAX_LINE, MAX_LINE + 1, 2 * MAX_LINE)
     path.write_bytes(pack(b"".join(line + b"\n" + b"[" * n + b"\n" for n in ends) + line + b"\n" + b"[" * 2 * MAX_LINE))
-    found = read_jsonl(path, TASKS, model="a", temperature=0)
+    found = read_of_a(path, TASKS)
     assert found.candidates["sample_index"].to_list() == [0, 1, 2, 3]
     assert [(bad.where, bad.why) for bad in found.bad_rows] == [
         (f"{path}, line {number}", f"expected at most 4,194,304 bytes in line {number}, found more")
@@ -139,7 +141,7 @@ def test_texts_of_many_megabytes_come_in_their_order(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     codes = [f"{i} = {'x' * 60_000}" for i in range(200)]  # more than waits to become a table
     path.write_text("".join(json.dumps({"task_id": "Mbpp/2", "solution": code}) + "\n" for code in codes))
-    found = read_jsonl(path, TASKS, model="a", temperature=0).candidates
+    found = read_of_a(path, TASKS).candidates
     assert found["code"].to_list() == codes
     assert found["sample_index"].to_list() == list(range(200))
 
@@ -147,4 +149,4 @@ def test_texts_of_many_megabytes_come_in_their_order(tmp_path: Path) -> None:
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s.jsonl")
     with pytest.raises(BadSource, match="expected a file, found a folder, a pipe or a device"):
-        read_jsonl(tmp_path / "s.jsonl", TASKS, model="a", temperature=0)
+        read_of_a(tmp_path / "s.jsonl", TASKS)
