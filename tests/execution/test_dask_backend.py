@@ -13,15 +13,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
+import polars as pl
 import pytest
 
+from difftrust.verify.verification import verify
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.execution.resumable import connected
 from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.store import Store
-from tests.support.tiny import contents, silent, simulated
+from difftrust_core.store.mirror import folder_of
+from difftrust_core.store.schemas import CHUNK_TABLES, KEYS
+from difftrust_core.store.store import PARTITIONS, Store, merge_files
+from difftrust_core.store.url import Remote
+from tests.recovery.world import MEASURED, snapshot
+from tests.support.proc import below, command_line, kill
+from tests.support.s3_server import BUCKET, S3, fetch_all
+from tests.support.tiny import contents, run_on, silent, simulated
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster's own
@@ -102,23 +110,20 @@ def both_there(address: str) -> bool:
     return False
 
 
-def filled(root: Path) -> Store:
-    tasks = load_benchmark("starter")[:12]
-    store = Store.create(root)
-    add_candidates(store, simulated(tasks, "simulated/medium", m=6), {"starter": load_benchmark("starter")}, n_jobs=1)
-    return store
+TASKS = load_benchmark("starter")[:12]
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    store = filled(tmp_path_factory.mktemp("undisturbed") / "store")
-    execute(store, n=100, say=silent)
+def filled(root: Path, n_tasks: int, coder: str = "simulated/medium") -> Store:
+    """Return a new store, or the one that is there, with programs for the first tasks."""
+    store = Store.open(root) if root.exists() else Store.create(root)
+    add_candidates(store, simulated(TASKS[:n_tasks], coder, m=6), {"starter": TASKS}, n_jobs=1)
     return store
 
 
 @pytest.mark.slow
-def test_two_workers_one_of_them_killed_give_the_same_bytes(tmp_path: Path, undisturbed: Store) -> None:
-    store = filled(tmp_path / "store")
+def test_two_workers_one_of_them_killed_give_the_same_bytes(tmp_path: Path) -> None:
+    store, undisturbed = (filled(tmp_path / name, 12) for name in ("store", "undisturbed"))
+    run_on(undisturbed, 100)
     with cluster(tmp_path, nanny=False) as (address, processes), ThreadPoolExecutor(1) as pool:
         ran = pool.submit(execute, store, n=100, scheduler=address, say=silent)
         until(lambda: store.files("inputs"))
@@ -127,7 +132,7 @@ def test_two_workers_one_of_them_killed_give_the_same_bytes(tmp_path: Path, undi
     assert (done.n_tasks, done.failures) == (12, ())
     tables = ("inputs", "outcomes", "behaviours")
     assert contents(store, *tables) == contents(undisturbed, *tables)
-    assert execute(store, n=100, say=silent).n_tasks == 0
+    assert run_on(store, 100).n_tasks == 0
 
 
 @pytest.mark.slow
@@ -183,3 +188,50 @@ def test_an_address_where_nobody_answers_is_refused_in_one_line() -> None:
         connected("tcp://127.0.0.1:9"),
     ):
         pass
+
+
+URL = f"s3://{BUCKET}/stores/a"
+
+
+@pytest.fixture
+def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
+    with S3() as server:
+        for name, value in {**server.environment, "DIFFTRUST_CACHE": str(tmp_path / "cache")}.items():
+            monkeypatch.setenv(name, value)
+        import s3fs
+
+        s3fs.S3FileSystem(skip_instance_cache=True).mkdir(BUCKET)
+        yield server
+
+
+def rows(store: Store) -> list[pl.DataFrame]:
+    keys = {table: [*PARTITIONS[table], *KEYS[table]] for table in CHUNK_TABLES}
+    return [store.read(table).drop(MEASURED, strict=False).sort(keys[table]) for table in CHUNK_TABLES]
+
+
+@pytest.mark.slow
+def test_workers_that_share_nothing_but_a_bucket_and_one_of_them_killed(s3: S3, tmp_path: Path) -> None:
+    alone, store = filled(tmp_path / "alone", 4), filled(folder_of(URL), 4)
+    run_on(alone, 80)
+    (tmp_path / "cluster").mkdir()
+    with cluster(tmp_path / "cluster", nanny=True) as (address, workers):
+        with ThreadPoolExecutor(1) as pool:
+            ran = pool.submit(execute, store, n=80, scheduler=address, say=silent)
+            until(lambda: Remote(url=URL).versions("inputs"))
+            kill_worker(workers[0].pid)
+            done = ran.result(300)
+        assert (done.n_tasks, done.failures) == (4, ())
+        assert snapshot(fetch_all("stores/a", tmp_path / "found")) == snapshot(alone.root) == snapshot(store.root)
+        for each in (alone, store):  # chunks that are there, in a merged file, are extended
+            merge_files(each)
+            filled(each.root, 4, "simulated/weak")
+        again = run_on(alone, 80).n_tasks
+        assert run_on(store, 80, scheduler=address).n_tasks == again > 0
+    assert all(mine.equals(other) for mine, other in zip(rows(store), rows(alone), strict=True))
+    assert not verify(store).findings
+    assert not list((tmp_path / "cluster").rglob("chunk"))
+
+
+def kill_worker(nanny: int) -> None:
+    """Kill the process that works, not the nanny that starts it again."""
+    kill(pid for pid in below(nanny) if "spawn_main" in command_line(pid))

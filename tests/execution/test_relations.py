@@ -3,26 +3,23 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from difftrust_core.base.records import ACCEPTED, Kind, Outcome, Validity
-from difftrust_core.base.task import Relation, Task, TaskTest
+from difftrust_core.base.records import ACCEPTED, Kind, Outcome
+from difftrust_core.base.task import Relation, Task
 from difftrust_core.estimates.behaviours import candidate_trees, load_matrix
 from difftrust_core.estimates.queries import query_estimates
-from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadTask
 from difftrust_core.execution import answers
-from difftrust_core.execution.answers import CHECKER_LIMITS, Checker, check_reference, has_answers, rebuilt
-from difftrust_core.execution.execute import Execution, execute
+from difftrust_core.execution.answers import CHECKER_LIMITS, Checker, check_reference, rebuilt
 from difftrust_core.execution.worker import checker_for, classes_of
 from difftrust_core.metrics.equality import EQUALITIES, Equality
 from difftrust_core.sandbox.host import Sandbox
 from difftrust_core.store.store import REFERENCE, Store
 from tests.support.right_answers import BENCHMARK, CASES, CHECKED, Case, without_reference
 from tests.support.tasks import add_programs, chunk_job, small_task
-from tests.support.tiny import silent
+from tests.support.tiny import measure
 
 N = 60
 
@@ -45,13 +42,6 @@ def assert_bound(store: Store, task: Task, model: str, equality: Equality) -> No
         assert m * (m - 1) - sum(k * (k - 1) for k in counts.values()) <= 2 * (m - counts[truth]) * (m - 1)
 
 
-def run(store: Store, n: int = N, validity: str = "domain") -> Execution:
-    """Execute on inputs of the domain, or on the seed inputs (``tests``), and estimate."""
-    done = execute(store, n=n, validity=validity, say=silent)
-    refresh_estimates(store)
-    return done
-
-
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_programs_agree_and_wrong_ones_do_not(tmp_path: Path, case: Case) -> None:
@@ -59,7 +49,7 @@ def test_right_programs_agree_and_wrong_ones_do_not(tmp_path: Path, case: Case) 
     coders += [(f"wrong{i}", (case.right[1], code)) for i, code in enumerate(case.wrong)]
     coders += [("all", (*case.right, *case.wrong))]
     store = store_of(tmp_path / "store", case.task, *coders)
-    done = run(store)
+    done = measure(store, N, validity="domain")
     assert [failure.why for failure in done.failures] == []
     for equality in EQUALITIES:
         found = query_estimates(store, equality=equality)
@@ -75,7 +65,7 @@ def test_right_programs_agree_and_wrong_ones_do_not(tmp_path: Path, case: Case) 
 def test_a_checker_needs_no_reference(tmp_path: Path, case: Case) -> None:
     bare = without_reference(case)
     store = store_of(tmp_path / "store", bare.task, ("right", case.right), ("all", (*case.right, *case.wrong)))
-    assert run(store).failures == ()
+    assert measure(store, N, validity="domain").failures == ()
     found = {row["model"]: row for row in query_estimates(store).iter_rows(named=True)}
     assert (found["right"]["error"], found["right"]["incoherence"]) == (0.0, 0.0)
     assert 0 < found["all"]["incoherence"] <= 2 * found["all"]["error"]
@@ -86,18 +76,18 @@ def test_a_later_program_finds_the_classes_that_a_run_from_scratch_finds(tmp_pat
     case = CHECKED[0]
     both = [("right", case.right), ("wrong", case.wrong)]
     store = store_of(tmp_path / "store", case.task, both[0])
-    run(store)
+    measure(store, N, validity="domain")
     add_programs(store, (case.task, *both[1]))
-    run(store)
+    measure(store, N, validity="domain")
     whole = store_of(tmp_path / "whole", case.task, *both)
-    run(whole)
+    measure(whole, N, validity="domain")
     assert query_estimates(store).equals(query_estimates(whole))
 
 
 def test_accepted_values_are_one_class_and_the_rest_is_compared_by_value(tmp_path: Path) -> None:
     case = CHECKED[0]
     store = store_of(tmp_path / "store", case.task, ("all", (*case.right, *case.wrong)))
-    run(store, n=1, validity="tests")
+    measure(store, 1, validity="tests")
     outcomes = store.read("outcomes")
     assert store.read("inputs")["arguments"].to_list() == ["([1, 2, 3, 4], 5)"]
     known = {(kind, text): label for kind, text, label in outcomes.select("kind", "text", "paper_class").iter_rows()}
@@ -114,7 +104,7 @@ def failure_of(tmp_path: Path, programs: tuple[str, ...] = PAIR.right, **changes
     """Return why the first task of CHECKED fails with these fields of its relation; nothing is written then."""
     task = replace(PAIR.task, relation=Relation(**changes))
     store = store_of(tmp_path / "store", task, ("coder", programs))
-    (failed,) = run(store, n=20).failures
+    (failed,) = measure(store, 20, validity="domain").failures
     assert "\n" not in failed.why
     assert failed.why.startswith("task several/pair of several: ")
     assert all(store.read(table).is_empty() for table in ("outcomes", "behaviours", "executions"))
@@ -158,7 +148,7 @@ def test_a_value_on_which_the_checker_hangs_is_not_accepted_and_fails_no_task(tm
     odd = f"def {PAIR.task.entry_point}(*arguments):\n    return 77\n"
     task = replace(PAIR.task, relation=Relation(accept=hanging))
     store = store_of(tmp_path / "store", task, ("right", PAIR.right), ("odd", (odd, odd)))
-    assert run(store, n=2).failures == ()
+    assert measure(store, 2, validity="domain").failures == ()
     errors = dict(store.read("estimates").filter(equality="paper").select("model", "error").iter_rows())
     assert errors == {"right": 0.0, "odd": 1.0}
 
@@ -179,13 +169,14 @@ def test_what_a_checker_does_to_its_arguments_matters_to_nobody(tmp_path: Path) 
     for name, accept in (("plain", PAIR.task.relation.accept), ("spoiling", spoiling)):
         task = replace(PAIR.task, relation=Relation(accept=accept))
         store = store_of(tmp_path / name, task, ("all", (*PAIR.right, *PAIR.wrong)))
-        assert run(store).failures == ()
+        assert measure(store, N, validity="domain").failures == ()
         found.append(store.read("outcomes"))
     assert found[0].equals(found[1])
 
 
 FORGER = """
 import ctypes, gc, mmap
+from tests.support.tiny import measure
 
 def pair(numbers, total):
     for found in gc.get_objects():
@@ -201,7 +192,7 @@ def test_no_program_can_say_that_it_is_accepted(tmp_path: Path) -> None:
     plain = "def pair(numbers, total):\n    return '<accepted>'\n"
     coders = [(name, (code, code + "\n\nx = 1\n")) for name, code in (("forger", FORGER), ("plain", plain))]
     store = store_of(tmp_path / "store", PAIR.task, *coders)
-    assert run(store).failures == ()
+    assert measure(store, N, validity="domain").failures == ()
     assert query_estimates(store)["error"].to_list() == [1.0, 1.0]
 
 
@@ -235,25 +226,6 @@ def test_values_are_built_again_as_deep_as_the_sandbox_writes_them(opening: str,
 
 
 NEVER = "def accept(arguments, output):\n    return False\n"
-TOLD, UNTOLD = TaskTest(arguments="(1,)", expected="1"), TaskTest(arguments="(2,)")
-
-
-@pytest.mark.parametrize(
-    ("known", "task"),
-    [
-        ((True, True), {"reference": "def f(x): ..."}),
-        ((True, True), {"relation": Relation(accept=NEVER)}),
-        ((False, False), {"relation": Relation(equality="strict")}),
-        ((False, True), {"tests": (TOLD, TOLD)}),
-        ((False, False), {"tests": (TOLD, UNTOLD)}),
-        ((False, False), {}),
-    ],
-)
-def test_right_outcomes_are_known_by_a_reference_a_checker_or_what_every_test_expects(
-    known: tuple[bool, bool], task: dict[str, Any]
-) -> None:
-    bare = replace(small_task("f"), **{"reference": None, **task})
-    assert (has_answers(bare, Validity.DOMAIN), has_answers(bare, Validity.TESTS)) == known
 
 
 NAMED = {
@@ -318,7 +290,7 @@ def test_a_checker_gets_objects_of_the_classes_that_the_task_defines(tmp_path: P
     right = ("def corner(points):\n    return points[0]\n", "def corner(points):\n    return points[-1]\n")
     wrong = "def corner(points):\n    return Point(points[0].x + 1000, 0)\n"
     store = store_of(tmp_path / "store", task, ("right", right), ("wrong", (right[0], wrong)))
-    assert run(store, n=2, validity="tests").failures == ()
+    assert measure(store, 2, validity="tests").failures == ()
     found = dict(query_estimates(store).select("model", "error").iter_rows())
     assert found["right"] == 0.0
     assert found["wrong"] == 0.5

@@ -1,8 +1,5 @@
 """The tests that tasks bring along, run in the real sandbox beside a store's own inputs."""
 
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,14 +16,13 @@ from difftrust_core.datasets.recorded import selection_of
 from difftrust_core.estimates.refresh import open_pools, refresh_estimates
 from difftrust_core.exceptions import WeakSandbox
 from difftrust_core.execution.answers import run_answers
-from difftrust_core.execution.execute import execute, execute_tests, read_on_tests
+from difftrust_core.execution.execute import execute_tests, read_on_tests
 from difftrust_core.languages.registry import language_of
 from difftrust_core.sandbox.host import OutcomeTable, Sandbox
 from difftrust_core.store.store import Store
 from tests.support.evalplus import DOUBLE, RIGHT, WRONG, WRONG_ON_PLUS, write_release
 from tests.support.tasks import add_programs, small_task
-from tests.support.tiny import TASKS, contents, silent
-from tests.support.waiting import until
+from tests.support.tiny import TASKS, run_on
 
 SQUARE = small_task(
     "square",
@@ -68,7 +64,7 @@ def test_a_release_of_evalplus_is_judged_by_group(tmp_path: Path) -> None:
     tasks = load_evalplus(write_release(tmp_path / "plus.jsonl"))
     assert load_evalplus(write_release(tmp_path / "plus.jsonl.gz")) == tasks
     store = stored(tmp_path / "store", tasks, RIGHT, WRONG_ON_PLUS, WRONG)
-    execute(store, n=30, say=silent)
+    run_on(store, 30)
     assert store.settings().validity == "domain"
     done = execute_tests(store)
     assert done is not None
@@ -93,7 +89,7 @@ def test_an_input_that_the_contract_excludes_is_no_test(tmp_path: Path) -> None:
     strict = {"HumanEval/900": "def double_up(x):\n    assert x > 0\n    return 2 * x\n"}
     told = replace(task, task_id="told", tests=(*task.tests, TaskTest(arguments="(-2,)", expected="-4", group="own")))
     store = stored(tmp_path / "store", [task, told], {**strict, "told": strict["HumanEval/900"]}, RIGHT)
-    execute(store, n=5, say=silent)
+    run_on(store, 5)
     execute_tests(store)
     inputs = store.read("inputs", {"benchmark": "HumanEval+", "validity": "tests"})
     assert inputs.filter(task_id="told")["arguments"].to_list()[:5] == ["(3,)", "(1,)", "(100,)", "(100,)", "(-2,)"]
@@ -107,12 +103,12 @@ def test_an_input_that_the_contract_excludes_is_no_test(tmp_path: Path) -> None:
 
 def test_tests_not_executed_yet_are_no_group(tmp_path: Path) -> None:
     store = stored(tmp_path / "store", [SQUARE], {"square": SQUARES[0]}, {"square": SQUARES[1]})
-    execute(store, n=2, validity="tests", say=silent)
+    run_on(store, 2, validity="tests")
     assert read_groups(read_on_tests(store), "own") == {}
-    execute(store, n=3, selection=selection_of(m=1), say=silent)
+    run_on(store, 3, selection=selection_of(m=1))
     assert read_groups(read_on_tests(store), "own") == {"square": ["examples", "tests", "tests"]}
     assert list(passed(store).values()) == [None, 1.0, None]  # all, examples, tests: one had two of three
-    execute(store, n=3, say=silent)
+    run_on(store, 3)
     assert list(passed(store).values()) == [0.5, 1.0, 0.5]
 
 
@@ -122,19 +118,26 @@ MORE = (TaskTest(arguments="(3,)", expected="27"), TaskTest(arguments="(4,)"))
 
 
 def test_who_says_what_is_right_on_tests(tmp_path: Path) -> None:
-    """The expected values, before the reference; without either nothing is passed; a checker."""
+    """The expected values, before the reference; without either nothing is passed; a checker.
+
+    A task without tests is left out.
+    """
     tasks = {
         "square": SQUARE,
         "told": replace(SQUARE, reference=SQUARES[0], tests=(*SQUARE.tests[:2], *MORE)),
         "untold": replace(SQUARE, tests=(*SQUARE.tests, MORE[1])),
         "root": replace(SQUARE, relation=Relation(accept=ACCEPTS_ROOTS), tests=SQUARE.tests[:2]),
+        "untested": replace(SQUARE, tests=()),
     }
     programs = ({name: (ROOTS if name == "root" else SQUARES)[i] for name in tasks} for i in range(3))
     store = stored(tmp_path / "store", [replace(task, task_id=name) for name, task in tasks.items()], *programs)
-    execute(store, n=10, say=silent)
-    assert execute_tests(store) is not None
+    run_on(store, 10)
+    done, again = execute_tests(store), execute_tests(store)
+    assert done is not None
+    assert again is not None
+    assert (done.n_tasks, again.n_tasks, again.n_tasks_at_hand) == (4, 0, 4)
     shares = passed(store)
-    assert {name: [shares[name, group] for group in ("examples", "tests", ALL)] for name in tasks} == {
+    assert {name: [shares[name, group] for group in ("examples", "tests", ALL)] for name, _ in shares} == {
         "square": pytest.approx([2 / 3, 1 / 3, 1 / 3]),
         "told": pytest.approx([2 / 3, 0, 0]),  # x ** x is right on 3, as the test says, and wrong on 4
         "untold": [None, None, None],
@@ -153,33 +156,16 @@ def test_who_says_what_is_right_on_tests(tmp_path: Path) -> None:
     assert verify(store).findings == ()
 
 
-@pytest.mark.slow
-def test_tasks_without_tests_stand_beside_those_with_some(tmp_path: Path) -> None:
-    programs = {task.task_id: task.reference or "" for task in TASKS}
-    store = stored(tmp_path / "store", [SQUARE, *TASKS], {"square": SQUARES[0], **programs}, {"square": SQUARES[1]})
-    execute(store, n=10, say=silent)
-    done = execute_tests(store)
-    assert done is not None
-    assert done.n_tasks == 1
-    assert set(store.read("executions").filter(validity="tests")["task_id"]) == {"square"}
-    refresh_estimates(store)
-    refresh_estimates(read_on_tests(store))
-    assert {task for task, _ in passed(store)} == {"square"}
-    again = execute_tests(store)
-    assert again is not None
-    assert (again.n_tasks, again.n_tasks_at_hand) == (0, 1)
-
-
 def test_without_tests_there_is_nothing_to_run(tmp_path: Path) -> None:
     store = stored(tmp_path / "store", TASKS, {task.task_id: task.reference or "" for task in TASKS})
-    execute(store, n=10, say=silent)
+    run_on(store, 10)
     assert execute_tests(store) is None
 
 
 def test_the_policy_tests_runs_them_itself(tmp_path: Path) -> None:
     store = stored(tmp_path / "store", [SQUARE], {"square": SQUARES[0]}, {"square": SQUARES[1]})
-    execute(store, n=4, validity="tests", say=silent)
-    assert store.read("inputs")["arguments"].to_list() == ["(1,)", "(2,)", "(3,)", "(1,)"]
+    run_on(store, 4, validity="tests")
+    assert store.read("inputs").select("arguments", "attempts").rows() == [(f"({x},)", 1) for x in (1, 2, 3, 1)]
     assert execute_tests(store) is None
     refresh_estimates(store)
     assert store.read("estimates").filter(equality="paper")["error"].to_list() == [pytest.approx(1 / 8)]
@@ -191,39 +177,13 @@ def test_where_programs_could_reach_more_nothing_runs_unless_that_is_accepted(
     store = stored(tmp_path / "store", [SQUARE], {"square": SQUARES[0]})
     monkeypatch.setattr("difftrust_core.execution.execute.Sandbox", partial(Sandbox, wanted=frozenset()))
     with pytest.raises(WeakSandbox):
-        execute(store, n=2, say=silent)
+        run_on(store, 2)
     with pytest.raises(WeakSandbox):
         execute_tests(store)
     assert store.files("executions") == []
     done = execute_tests(store, allow_weak=True)
     assert done is not None
     assert done.n_executions == 3
-
-
-@pytest.mark.slow
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    """Ctrl-C amid the tests leaves what is finished, and the next run ends as one that nothing disturbed."""
-    pause = "import time; time.sleep(0.5); return"
-    slow = {task_id: code.replace("return", pause, 1) for task_id, code in RIGHT.items()}
-    tasks = load_evalplus(write_release(tmp_path / "plus.jsonl"))
-    cut, whole = (stored(tmp_path / name, tasks, RIGHT, WRONG, slow) for name in ("cut", "whole"))
-    for store in (cut, whole):
-        execute(store, n=2, say=silent)
-    code = "import sys; from pathlib import Path; from difftrust_core.execution.execute import execute_tests; "
-    code += "from difftrust_core.store.store import Store; execute_tests(Store.open(Path(sys.argv[1])))"
-    running = subprocess.Popen([sys.executable, "-c", code, str(cut.root)], stderr=subprocess.DEVNULL)
-    until(lambda: cut.files("inputs", {"benchmark": "HumanEval+", "validity": "tests"}))
-    running.send_signal(signal.SIGINT)
-    assert running.wait(60) != 0
-    for store in (cut, whole):
-        done = execute_tests(store)
-        assert done is not None
-        assert done.failures == ()
-        refresh_estimates(store)
-        refresh_estimates(read_on_tests(store))
-    tables = ("inputs", "outcomes", "behaviours", "patterns", "classes", "members", "draws")
-    assert contents(cut, *tables) == contents(whole, *tables)
-    assert verify(cut).findings == ()
 
 
 VALUES = (

@@ -19,16 +19,14 @@ from difftrust_core.base.task import Domain
 from difftrust_core.estimates.pool import load_pool
 from difftrust_core.estimates.queries import query_sql
 from difftrust_core.exceptions import BadTask
-from difftrust_core.execution.execute import execute
 from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.execution.validity import PATIENCE, Drawn, Jury, Redraws, Verdict, sample_valid_inputs
 from difftrust_core.languages.language import MAX_ATTEMPTS
 from difftrust_core.sandbox.host import Limits, Sandbox
-from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.settings import Settings
 from difftrust_core.store.store import Store
 from tests.support.tasks import chunk_job, small_task
-from tests.support.tiny import RIGHT, TASKS, candidates, filled, silent
+from tests.support.tiny import RIGHT, TASKS, add, filled, run_on
 
 HALF = small_task("half")
 GENERATES_SQUARES = "def generate(random):\n    return (random.randrange(100) ** 2,)"
@@ -124,17 +122,15 @@ def test_a_bad_domain_is_one_line_that_names_the_task(sandbox: Sandbox, domain: 
 
 def test_a_bad_domain_loses_nothing_of_the_other_tasks(tmp_path: Path) -> None:
     """One task's domain does not end; the others are executed, and the mended one is with the next run."""
-    domains = {TASKS[0].task_id: Domain(requires="def requires(*a):\n while True: pass")}
-    tasks = [replace(task, domain=domains.get(task.task_id, Domain())) for task in TASKS]
+    endless = Domain(requires="def requires(*a):\n while True: pass")
+    tasks = [replace(task, domain=endless if task is TASKS[0] else Domain()) for task in TASKS]
     store = filled(tmp_path / "store", RIGHT, RIGHT, tasks=tasks)
-    done = execute(store, n=5, validity="domain", say=silent)
+    done = run_on(store, 5, validity="domain")
     assert [failure.task[1] for failure in done.failures] == [TASKS[0].task_id]
     executed = set(store.read("executions")["task_id"])
     assert executed == {task.task_id for task in TASKS} - {TASKS[0].task_id}
-    _ = add_candidates(
-        store, candidates("coder", RIGHT, RIGHT), {"tiny": [replace(task, domain=Domain()) for task in TASKS]}
-    )
-    assert execute(store, n=5, say=silent).failures == ()
+    add(store, "coder", RIGHT, RIGHT, tasks=[replace(task, domain=Domain()) for task in TASKS])
+    assert run_on(store, 5).failures == ()
 
 
 def test_a_task_without_a_domain_has_the_inputs_that_its_reference_accepts(tmp_path: Path) -> None:
@@ -145,7 +141,7 @@ def test_a_task_without_a_domain_has_the_inputs_that_its_reference_accepts(tmp_p
         tasks = {"domain": [TASKS[0], replace(TASKS[1], reference=None)]}.get(validity, bare)[:2]
         store = filled(tmp_path / validity, RIGHT, RIGHT, tasks=[*tasks, *TASKS[2:]])
         store.write_settings(replace(store.settings(), validity=validity))  # as a run that was killed at once
-        done = execute(store, n=20, say=silent)
+        done = run_on(store, 20)
         assert set(done.without_domain) == ({task.task_id for task in TASKS} if validity == "domain" else set())
         for task in tasks:
             rows = store.read("inputs").filter(task_id=task.task_id)
@@ -161,9 +157,9 @@ FEW = Domain(requires="def requires(x): return x in (1, 0, -7, 2)")
 def test_rejected_draws_and_repeated_inputs_are_counted_and_exhausted_domains_named(tmp_path: Path) -> None:
     tasks = [replace(task, domain=FEW if task.entry_point == "double" else Domain()) for task in TASKS]
     store = filled(tmp_path / "store", RIGHT, RIGHT, tasks=tasks)
-    _ = execute(store, n=30, validity="domain", say=silent)
-    _ = execute(store, n=30, validity="reference", say=silent)
-    assert execute(store, n=30, say=silent).n_executions == 0  # by the policy that it was last executed by
+    _ = run_on(store, 30, validity="domain")
+    _ = run_on(store, 30, validity="reference")
+    assert run_on(store, 30).n_executions == 0  # by the policy that it was last executed by
     made = export_results(store, tmp_path / "results")
     draws, inputs = made.read("draws"), store.read("inputs")
     assert set(draws["validity"]) == {"domain", "reference"}
@@ -190,28 +186,6 @@ def test_rejected_draws_and_repeated_inputs_are_counted_and_exhausted_domains_na
     assert (shown["tasks"], shown["all_distinct"], shown["exhausted"]) == (3, 2, 1)
     assert shown["share_redrawn"] == pytest.approx(inside["repeats"].sum() / inside["attempts"].sum())
     assert shown["share_repeated"] == pytest.approx(26 / 90)
-
-
-@pytest.mark.slow
-def test_in_chunks_or_at_once_the_inputs_are_the_same(tmp_path: Path) -> None:
-    tasks = [replace(task, domain=Domain()) for task in TASKS]
-    found = []
-    for sizes in ((60,), (7, 20, 60)):
-        store = filled(tmp_path / f"store{len(sizes)}", RIGHT, RIGHT, tasks=tasks)
-        for n in sizes:
-            assert execute(store, n=n, validity="domain", say=silent).failures == ()
-        found.append(store.read("inputs").drop("start").sort("task_id", "input_index"))
-    assert found[0].equals(found[1])
-    assert found[0]["repeats"].sum() > 0
-
-
-def test_the_tests_are_the_seed_inputs_as_they_are(tmp_path: Path) -> None:
-    store = filled(tmp_path / "store", RIGHT, RIGHT)
-    assert execute(store, n=7, validity="tests", say=silent).failures == ()
-    for task in TASKS:
-        drawn = store.read("inputs").filter(task_id=task.task_id).sort("input_index")
-        assert [read_literal(text) for text in drawn["arguments"]] == (task.arguments() * 3)[:7]
-        assert set(drawn["attempts"]) == {1}
 
 
 @pytest.mark.parametrize(("n", "judged"), [(10, 4), (1_000, 4), (2_000, 7)])

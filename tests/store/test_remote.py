@@ -23,7 +23,7 @@ from difftrust_core.store.store import Store, merge_files
 from difftrust_core.store.url import LOCK_FILE, Remote, parse_url
 from tests.recovery.world import snapshot
 from tests.support import tiny
-from tests.support.command import run, succeed, write_samples
+from tests.support.command import Capture, run, succeed, write_samples
 from tests.support.holding import Holder
 from tests.support.s3_server import BUCKET, S3, SECRET, fetch_all, put_all
 from tests.support.tiny import RIGHT, WRONG
@@ -54,7 +54,19 @@ def s3(server: S3) -> Iterator[S3]:
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return a new prefix of the bucket; what is mirrored lies in a cache of the test's own."""
     at_machine(monkeypatch, tmp_path, "first")
+    monkeypatch.setattr(mirrors, "_GRACE", 0.0)
     return "".join(c if c.isalnum() else "-" for c in request.node.name)
+
+
+@pytest.fixture
+def url(place: str) -> str:
+    return f"s3://{BUCKET}/{place}"
+
+
+@pytest.fixture
+def far(place: str, tmp_path: Path) -> str:
+    """Return the URL of a folder ``far``."""
+    return f"file://{tmp_path}/far"
 
 
 def at_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
@@ -80,14 +92,14 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.mark.slow
 def test_the_same_commands_leave_the_same_bytes_at_a_bucket(
-    s3: S3, place: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    s3: S3, place: str, url: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    executed(folder_of(f"s3://{BUCKET}/{place}"))
+    executed(folder_of(url))
     found = fetch_all(place, tmp_path / "found")
     assert snapshot(found) == snapshot(local.root)
     assert not [path for path in found.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
     at_machine(monkeypatch, tmp_path, "second")
-    elsewhere = folder_of(f"s3://{BUCKET}/{place}")
+    elsewhere = folder_of(url)
     assert snapshot(elsewhere) == snapshot(local.root)
     assert not verify(Store.open(elsewhere)).findings
 
@@ -109,9 +121,8 @@ def test_a_folder_that_was_copied_to_a_url_is_a_store_there(local: Store, tmp_pa
 
 @pytest.mark.slow
 def test_results_are_exported_to_a_bucket_and_shown_from_there(
-    s3: S3, place: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    s3: S3, place: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    url = f"s3://{BUCKET}/{place}"
     here = str(shutil.copytree(local.root, tmp_path / "here"))
     for to in (str(tmp_path / "near"), url, url):  # the second time it is replaced
         succeed("export", "--store", here, "--out", to)
@@ -139,10 +150,8 @@ def test_a_file_is_never_seen_half(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("left", [1, 8])
 def test_a_server_that_goes_in_the_middle_costs_nothing(
-    s3: S3, place: str, local: Store, tmp_path: Path, left: int, monkeypatch: pytest.MonkeyPatch
+    s3: S3, place: str, local: Store, tmp_path: Path, left: int, url: str
 ) -> None:
-    monkeypatch.setattr(mirrors, "_GRACE", 0.0)
-    url = f"s3://{BUCKET}/{place}"
     store = filled(folder_of(url))
     s3.left = left
     with pytest.raises(StoreUnreachable, match=rf"{url} cannot be reached: .*; what is finished is kept") as told:
@@ -157,10 +166,8 @@ def test_a_server_that_goes_in_the_middle_costs_nothing(
 @pytest.mark.slow
 @pytest.mark.parametrize("left", [2, 8, 13])
 def test_a_merge_that_breaks_off_is_never_seen_half_and_is_ended(
-    s3: S3, place: str, local: Store, tmp_path: Path, left: int, monkeypatch: pytest.MonkeyPatch
+    s3: S3, place: str, local: Store, tmp_path: Path, left: int, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    monkeypatch.setattr(mirrors, "_GRACE", 0.0)
-    url = f"s3://{BUCKET}/{place}"
     put_all(local.root, place)
     merged = Store.open(shutil.copytree(local.root, tmp_path / "merged"))
     merge_files(merged)
@@ -179,34 +186,31 @@ def test_a_merge_that_breaks_off_is_never_seen_half_and_is_ended(
 
 
 def test_the_second_writer_is_told_who_holds_it(
-    place: str, local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    local: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, far: str
 ) -> None:
-    monkeypatch.setattr(mirrors, "_GRACE", 0.0)
     shutil.copytree(local.root, tmp_path / "far")
-    url = f"file://{tmp_path}/far"
     before = "from difftrust_core.store.mirror import folder_of\nfrom difftrust_core.store.store import Store"
-    first = Holder(before, f"Store.open(folder_of({url!r})).writing()")
+    first = Holder(before, f"Store.open(folder_of({far!r})).writing()")
     with pytest.raises(StoreInUse, match="another difftrust command writes to"):  # this machine's own lock
-        filled(folder_of(url))
+        filled(folder_of(far))
     at_machine(monkeypatch, tmp_path, "second")
     pid = first.process.pid
-    refusal = rf"process {pid} writes to {url}; .* if it was killed, run it there again, or delete {url}/{LOCK_FILE}"
+    refusal = rf"process {pid} writes to {far}; .* if it was killed, run it there again, or delete {far}/{LOCK_FILE}"
     with pytest.raises(StoreInUse, match=refusal):
-        filled(folder_of(url))
-    assert len(Store.open(folder_of(url)).read("candidates")) == 9  # readers need no lock
+        filled(folder_of(far))
+    assert len(Store.open(folder_of(far)).read("candidates")) == 9  # readers need no lock
     first.process.kill()
     first.end()
     with pytest.raises(StoreInUse, match=refusal):  # nobody can tell from here
-        filled(folder_of(url))
+        filled(folder_of(far))
     at_machine(monkeypatch, tmp_path, "first")
-    filled(folder_of(url))  # here one can
+    filled(folder_of(far))  # here one can
     assert not (tmp_path / "far" / LOCK_FILE).exists()
     assert snapshot(tmp_path / "far") == snapshot(local.root)
 
 
-def test_a_worker_of_a_command_that_has_ended_sends_nothing(place: str, tmp_path: Path) -> None:
-    url = f"file://{tmp_path}/far"
-    store = filled(folder_of(url))
+def test_a_worker_of_a_command_that_has_ended_sends_nothing(tmp_path: Path, far: str) -> None:
+    store = filled(folder_of(far))
     with store.writing():
         assert store.mirror is not None
         holding = store.mirror.holding
@@ -217,29 +221,28 @@ def test_a_worker_of_a_command_that_has_ended_sends_nothing(place: str, tmp_path
     assert snapshot(tmp_path / "far") == before
 
 
-def test_what_was_not_sent_is_made_again_but_replies_are_kept(place: str, tmp_path: Path) -> None:
-    url = f"file://{tmp_path}/far"
-    store = filled(folder_of(url))
+def test_what_was_not_sent_is_made_again_but_replies_are_kept(tmp_path: Path, far: str) -> None:
+    store = filled(folder_of(far))
     folder = store.folder("replies", {"benchmark": "tiny", "model": "m", "temperature": 0.6})
     folder.mkdir(parents=True)
     (folder / "replies.jsonl").write_text("one\n")
     unsent = store.root / "inputs" / "benchmark=tiny" / "x.parquet"
     unsent.parent.mkdir(parents=True)
     unsent.write_bytes(b"")
-    folder_of(url)
+    folder_of(far)
     assert not unsent.exists()
     assert (folder / "replies.jsonl").read_text() == "one\n"
     with store.writing():
         pass
-    far = tmp_path / "far" / (folder / "replies.jsonl").relative_to(store.root)
-    assert far.read_text() == "one\n"
-    far.write_text("one\ntwo\n")
-    folder_of(url)
+    there = tmp_path / "far" / (folder / "replies.jsonl").relative_to(store.root)
+    assert there.read_text() == "one\n"
+    there.write_text("one\ntwo\n")
+    folder_of(far)
     assert (folder / "replies.jsonl").read_text() == "one\ntwo\n"
     (folder / "replies.jsonl").write_text("one\ntwo\nmine\n")
-    far.write_text("one\ntwo\ntheirs\n")
+    there.write_text("one\ntwo\ntheirs\n")
     with pytest.raises(BadStore, match="add the lines of the one to the other"):
-        folder_of(url)
+        folder_of(far)
 
 
 def test_what_is_no_store_is_refused(place: str, tmp_path: Path) -> None:
@@ -264,7 +267,7 @@ def test_what_is_no_store_is_refused(place: str, tmp_path: Path) -> None:
     ],
 )
 def test_urls_that_cannot_be_are_refused_in_a_line_without_their_secret(
-    url: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    url: str, said: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_machine(monkeypatch, tmp_path, "first")
     status, _, err = run(capsys, "verify", "--store", url)
@@ -275,7 +278,7 @@ def test_urls_that_cannot_be_are_refused_in_a_line_without_their_secret(
 
 
 def test_without_fsspec_a_url_is_refused_with_the_command_that_installs_it(
-    place: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    place: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     status, _, err = run(capsys, "verify", "--store", "s3://bucket/never-asked-for")
@@ -296,12 +299,12 @@ def test_the_commands_in_the_docs_are_as_written(page: str, tmp_path: Path, monk
         write_samples(tmp_path / f"{name}.jsonl", {task.task_id: (task.reference, wrong, task.reference)})
     monkeypatch.chdir(tmp_path)
     for words in commands:
-        if "--scheduler" in words:  # tests/execution/test_dask_remote.py has one
+        if "--scheduler" in words:  # tests/execution/test_dask_backend.py has one
             words = words[: words.index("--backend")]
         assert succeed(*words)
 
 
-def test_a_message_names_the_url_not_its_mirror(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_message_names_the_url_not_its_mirror(place: str, tmp_path: Path, capsys: Capture) -> None:
     url = f"file://{tmp_path}/none"
     _, _, err = run(capsys, "execute", "--store", url)
     assert err == f"difftrust: no difftrust store in {url}; make one with `difftrust import ... --store {url}`\n"

@@ -12,8 +12,8 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded import Recorded, as_table
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.execution.execute import execute
-from difftrust_core.store.imports import add_candidates
+from difftrust_core.execution.execute import Execution, execute
+from difftrust_core.store.imports import Import, add_candidates
 from difftrust_core.store.store import Store
 from tests.support.tasks import small_task
 
@@ -66,8 +66,25 @@ def candidates(model: str, *programs: dict[str, str]) -> Recorded:
 def filled(root: Path, *programs: dict[str, str], model: str = "coder", tasks: Sequence[Task] = TASKS) -> Store:
     """Return a new store with one candidate a task and program table."""
     store = Store.create(root)
-    add_candidates(store, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
+    add(store, model, *programs, tasks=tasks)
     return store
+
+
+def add(store: Store, model: str, *programs: dict[str, str], tasks: Sequence[Task] = TASKS) -> Import:
+    """Add one candidate a task and program table to a store."""
+    return add_candidates(store, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
+
+
+def run_on(store: Store, n: int, **options: Any) -> Execution:
+    """Execute a store's programs on n inputs, silently."""
+    return execute(store, n=n, say=silent, **options)
+
+
+def measure(store: Store, n: int, **options: Any) -> Execution:
+    """Execute a store's programs on n inputs and estimate."""
+    done = run_on(store, n, **options)
+    refresh_estimates(store)
+    return done
 
 
 def simulated(tasks: Sequence[Task], model: str, *, m: int, temperature: float = 0.6) -> Recorded:
@@ -87,9 +104,8 @@ def executed(
     """Return a new store with the programs of each coder, executed on n inputs and estimated."""
     store = Store.create(root)
     for model, programs in coders.items():
-        add_candidates(store, candidates(model, *programs), {"tiny": list(tasks)}, n_jobs=1)
-    execute(store, n=n, validity=validity, say=silent)
-    refresh_estimates(store)
+        add(store, model, *programs, tasks=list(tasks))
+    measure(store, n, validity=validity)
     return store
 
 
