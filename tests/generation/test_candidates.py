@@ -33,15 +33,12 @@ REPLIES = [
     ("never closed", f"```python\n{F}", F, "block with the entry point"),
     ("a fence in a longer one", f"````\n'''\n```\n'''\n{F}````", f"'''\n```\n'''\n{F}", "block with the entry point"),
     ("a name for a lambda", "```\nf = lambda x: x\n```", "f = lambda x: x\n", "block with the entry point"),
-    ("drafts in thoughts", f"<think>\n```\n{F}# draft\n```\n</think>\n```\n{F}```", F, "block with the entry point"),
-    ("another name", f"```\n{G}```", G, "first block that parses"),
     ("nested only", f"```\nclass A:\n    def f(self): pass\n```\n```\n{G}```", "class A:\n    def f(self): pass\n",
      "first block that parses"),
     ("the first does not parse", f"```\ndef f(x)\n```\n```\n{G}```", G, "first block that parses"),
     ("no fence", F, F, "whole reply"),
     ("cut in the middle", "```python\ndef f(x):\n    return (x +", "", "no program"),
     ("prose", "I am sorry, but I cannot help with that.", "", "no program"),
-    ("one word", "Sorry", "", "no program"),
     ("empty", "", "", "no program"),
     ("a shell command", "```\npip install numpy\n```", "", "no program"),
     ("nul", "def f(x): return '\0'", "", "no program"),
@@ -147,27 +144,20 @@ def test_secrets_are_found_by_the_name_of_their_variable() -> None:
 
 
 @pytest.mark.parametrize(
-    "message",
+    ("message", "secret"),
     [
-        f"bad key {SECRET}",
-        f"bad key {SECRET[:14]}...",
-        f"bad key ...{SECRET[-9:]}",
-        "bad key sk-someoneelse",
-        "Authorization: Bearer abc",
-        "GET /v1?api_key=abc&x=1",
-        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH",
+        (f"bad key {SECRET}", SECRET),
+        (f"bad key {SECRET[:14]}...", SECRET),
+        (f"bad key ...{SECRET[-9:]}", SECRET),
+        ("bad key sk-someoneelse", "sk-someoneelse"),
+        ("Authorization: Bearer abc", "Bearer abc"),
+        ("GET /v1?api_key=abc&x=1", "api_key=abc"),
+        *[("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH",) * 2],
     ],
 )
-def test_reasons_hold_no_key_and_no_piece_of_one(message: str) -> None:
+def test_reasons_hold_no_key_and_no_piece_of_one(message: str, secret: str) -> None:
     reason = short_reason(message, [SECRET])
-    for secret in (
-        SECRET,
-        "sk-someoneelse",
-        "Bearer abc",
-        "api_key=abc",
-        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH",
-    ):
-        assert not any(secret[i : i + 8] in reason for i in range(max(1, len(secret) - 7)))
+    assert not any(secret[i : i + 8] in reason for i in range(len(secret) - 7))
 
 
 def test_reasons_are_one_short_printable_line() -> None:

@@ -7,18 +7,15 @@ import pytest
 from difftrust.text import incomplete_lines
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.extraction import CUT_OFF, Extracted, fenced_blocks, program_in, program_of
-from difftrust_core.generation.generate import generate
 from difftrust_core.generation.missing import Generation, GenerationOptions, Incomplete
-from difftrust_core.generation.prices import Price
 from difftrust_core.languages.registry import load_language
 from difftrust_core.store.replies import ReplyFile
 from difftrust_core.store.store import Store
+from tests.generation.asking import MODEL, ask
 from tests.support.llm_server import COMPLETION_TOKENS, PROMPT_TOKENS, Server, kept_lines
-from tests.support.tiny import TASKS, silent
+from tests.support.tiny import TASKS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
-MODEL = "openai/local"
-PRICE = Price(prompt=5.0, completion=15.0)
 EACH = (PROMPT_TOKENS * 5 + COMPLETION_TOKENS * 15) / 1e6
 TASK = replace(TASKS[0], task_id="tiny/f", entry_point="f", signature="(x)", reference=None)
 F = "def f(x):\n    return x\n"
@@ -26,10 +23,8 @@ G = "def g(x):\n    return x\n"
 METHOD = replace(TASK, entry_point="Box.add", preamble="class Box:\n    def add(self, x): ...\n")
 
 
-def ask(store: Store, server: Server, *, m: int = 1, model: str = MODEL, **changed: object) -> Generation:
-    quick = {"api_base": server.url, "price": PRICE, "first_wait": 0.05, "n_jobs": 1, "concurrency": 1}
-    options = GenerationOptions(**{**quick, **changed})  # type: ignore[arg-type]
-    return generate(store, [TASK], models=[model], temperature=0.6, m=m, options=options, say=silent)
+def ask_one(store: Store, server: Server, **changed: object) -> Generation:
+    return ask(store, [TASK], server, concurrency=1, **changed)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -44,13 +39,10 @@ CASES = [
     ("stopped", Said(f"```\n{F}```"), "block with the entry point", True),
     ("cut by the provider, though it parses", Said(f"```\n{F}```", finish_reason="length"), CUT_OFF, False),
     ("cut in thoughts", Said(f"<think>\n```\n{F}```\nbut", finish_reason="length"), CUT_OFF, False),
-    ("never closed, with room to spare", Said(f"```\n{F}"), "block with the entry point", True),
     ("never closed, and full", Said(f"```\n{F}", completion_tokens=100), CUT_OFF, False),
     ("never closed, of unknown length", Said(f"```\n{F}", completion_tokens=None), CUT_OFF, False),
     ("never closed, no reason", Said(f"```\n{F}", finish_reason=None), CUT_OFF, False),
     ("closed, and full", Said(f"```\n{F}```", completion_tokens=100), "block with the entry point", True),
-    ("no block", Said(F), "whole reply", True),
-    ("no block, and full", Said(F, completion_tokens=101), CUT_OFF, False),
     ("never closed, and a token to spare", Said(f"```\n{F}", completion_tokens=99), "block with the entry point", True),
     ("no block, with a token to spare", Said(F, completion_tokens=99), "whole reply", True),
     ("no block, and just full", Said(F, completion_tokens=100), CUT_OFF, False),
@@ -118,9 +110,9 @@ def test_thoughts_that_never_end_hold_no_program_and_tags_in_a_program_stay() ->
 @pytest.mark.slow
 def test_a_cut_reply_is_asked_for_once_more_with_more_room_and_both_are_paid(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "length" if serial == 1 else "good") as server:
-        done = ask(store, server, m=3, max_tokens=500)
+        done = ask_one(store, server, m=3, max_tokens=500)
         assert [asked.body["max_tokens"] for asked in server.asked] == [500, 500, 2000, 500]
-        again = ask(store, server, m=3, max_tokens=500)
+        again = ask_one(store, server, m=3, max_tokens=500)
         assert (again.n_requests, len(server.asked)) == (0, 4)
     assert (done.n_replies, done.n_requests, done.n_asked_again, done.n_missing) == (3, 4, 1, 0)
     assert (done.n_retries, done.incomplete, done.failures) == (0, [], [])
@@ -138,7 +130,7 @@ def test_a_cut_reply_is_asked_for_once_more_with_more_room_and_both_are_paid(sto
 @pytest.mark.slow
 def test_a_reply_that_is_cut_twice_is_no_candidate_with_a_text_and_named(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "length" if serial in (1, 2, 4, 5) else "good") as server:
-        done = ask(store, server, m=4)
+        done = ask_one(store, server, m=4)
     assert (done.n_replies, done.n_asked_again, done.n_no_program) == (4, 2, 2)
     assert incomplete_lines(done.incomplete) == [f"2 replies were cut off: samples 1, 3 of {MODEL}"]
     found = store.read("candidates").join(store.read("programs"), on=["task_id", "program_id"]).sort("sample_index")
@@ -151,37 +143,37 @@ def test_where_more_room_is_refused_the_first_reply_stays_and_is_not_asked_for_a
     with Server(
         behaviour=lambda serial, prompt: "400" if serial == 1 else "length" if serial == 0 else "good"
     ) as server:
-        done = ask(store, server, m=2)
-        assert ask(store, server, m=2).n_requests == 0
+        done = ask_one(store, server, m=2)
+        assert ask_one(store, server, m=2).n_requests == 0
     assert (len(server.asked), done.n_replies, done.failures) == (3, 2, [])
     assert incomplete_lines(done.incomplete) == [f"1 reply was cut off: sample 0 of {MODEL}"]
 
 
 def test_what_failed_the_second_time_is_missing_and_asked_for_by_the_next_command(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: ("length", "500", "500", "good")[serial]) as server:
-        done = ask(store, server, attempts=2, max_tokens=500)
+        done = ask_one(store, server, attempts=2, max_tokens=500)
         assert (done.n_replies, done.n_missing, store.read("candidates").is_empty()) == (0, 1, True)
         (failure,) = done.failures
         assert failure.reason.startswith("cut off, and asked for once more: InternalServerError")
-        assert ask(store, server, max_tokens=500).n_replies == 1
+        assert ask_one(store, server, max_tokens=500).n_replies == 1
         assert [asked.body["max_tokens"] for asked in server.asked] == [500, 2000, 2000, 2000]
     assert store.read("candidates")["cost_usd"].to_list() == pytest.approx([2 * EACH])
 
 
 def test_a_budget_that_ends_before_the_second_asking_leaves_the_sample_missing(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "length" if serial == 0 else "good") as server:
-        done = ask(store, server, max_tokens=100, max_usd=0.009)  # 400 tokens are 0.006, the prompt 0.002
+        done = ask_one(store, server, max_tokens=100, max_usd=0.009)  # 400 tokens are 0.006, the prompt 0.002
         assert (done.is_spent, done.n_missing, len(server.asked)) == (True, 1, 1)
         assert (done.n_asked_again, done.spent, done.doubtful) == (0, pytest.approx(EACH), 0)
         assert store.read("candidates").is_empty()
-        done = ask(store, server, max_tokens=100, max_usd=1.0)
+        done = ask_one(store, server, max_tokens=100, max_usd=1.0)
         assert (done.n_replies, done.n_asked_again, done.usd) == (1, 1, pytest.approx(EACH))
     assert store.read("candidates")["cost_usd"].to_list() == pytest.approx([2 * EACH])
 
 
 def test_the_reply_that_counts_is_the_second_wherever_it_stands(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "length" if serial == 0 else "good") as server:
-        ask(store, server)
+        ask_one(store, server)
     kept = ReplyFile(store, {"benchmark": TASK.benchmark, "model": MODEL, "temperature": 0.6})
     kept.path.write_text("".join(reversed(kept.path.read_text().splitlines(keepends=True))))
     again = ReplyFile(store, {"benchmark": TASK.benchmark, "model": MODEL, "temperature": 0.6})
@@ -189,12 +181,10 @@ def test_the_reply_that_counts_is_the_second_wherever_it_stands(store: Store) ->
 
 
 def test_the_lines_that_name_cut_replies() -> None:
-    def one(index: int, task_id: str = "t/a", how: str = CUT_OFF, model: str = "gpt-4o") -> Incomplete:
-        return Incomplete(benchmark="b", model=model, task_id=task_id, sample_index=index, extraction=how)
+    def one(index: int, task_id: str = "t/a", model: str = "gpt-4o") -> Incomplete:
+        return Incomplete(benchmark="b", model=model, task_id=task_id, sample_index=index, extraction=CUT_OFF)
 
     assert incomplete_lines([]) == []
-    assert incomplete_lines([one(3), one(7)]) == ["2 replies were cut off: samples 3, 7 of gpt-4o"]
-    assert incomplete_lines([one(4, how="no program")]) == ["1 reply held no complete function: sample 4 of gpt-4o"]
     assert incomplete_lines([one(0), one(1, "t/b")]) == ["2 replies were cut off: samples 0 of t/a, 1 of t/b, gpt-4o"]
     assert incomplete_lines([one(i) for i in range(12)], most=2) == ["12 replies were cut off: samples 0, 1 and 10 more of gpt-4o"]  # noqa: E501  # fmt: skip
     assert len(incomplete_lines([one(0), one(1, model="other")])) == 2

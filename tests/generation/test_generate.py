@@ -1,5 +1,6 @@
 """Sampling from a real server that breaks in every way: what arrives is kept once, what does not is named."""
 
+import asyncio
 import itertools
 import re
 import threading
@@ -13,25 +14,22 @@ from difftrust.demo.simulated import SIMULATED, sample_simulated
 from difftrust.text import incomplete_lines
 from difftrust_core.base.task import Task
 from difftrust_core.estimates.queries import query_estimates, query_sql
-from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
-from difftrust_core.execution.execute import execute
-from difftrust_core.generation.generate import estimate_generation, generate
+from difftrust_core.generation.generate import Estimate, estimate_generation, generate
 from difftrust_core.generation.missing import GenerationOptions
 from difftrust_core.generation.prices import Price
 from difftrust_core.generation.providers import seconds_asked_to_wait
+from difftrust_core.generation.sampling import Budget, Gate, Pace, Spent
 from difftrust_core.store import settings
-from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
+from tests.generation.asking import MODEL, PRICE, ask
 from tests.support.holding import Holder
 from tests.support.llm_server import BAD, Asked, Server, kept_lines
 from tests.support.tasks import small_task
-from tests.support.tiny import RIGHT, TASKS, WRONG, candidates, silent
+from tests.support.tiny import RIGHT, TASKS, WRONG, add, measure, silent
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
-MODEL = "openai/local"
-PRICE = Price(prompt=5.0, completion=15.0)
 
 
 def tasks_named(n: int) -> list[Task]:
@@ -46,13 +44,10 @@ def number_in(prompt: str) -> int:
     return int(prompt.partition("number ")[2].partition(".")[0])
 
 
-def options(server: Server, **changed: object) -> GenerationOptions:
-    quick = {"api_base": server.url, "price": PRICE, "first_wait": 0.05, "n_jobs": 1}
-    return GenerationOptions(**{**quick, **changed})  # type: ignore[arg-type]
-
-
-def ask(store: Store, tasks: list[Task], given: GenerationOptions, *, m: int = 1, say=silent):  # type: ignore[no-untyped-def]
-    return generate(store, tasks, models=[MODEL], temperature=0.6, m=m, options=given, say=say)
+def bound(store: Store) -> Estimate:
+    """Return what one request may take at most."""
+    given = GenerationOptions(price=PRICE)
+    return estimate_generation(store, tasks_named(1), models=[MODEL], temperature=0.6, m=1, options=given)[0]
 
 
 def serial_of(text: object) -> int:
@@ -80,12 +75,13 @@ def test_replies_from_a_server_that_breaks_in_every_way(store: Store) -> None:
             target=lambda: (until(lambda: len(server.asked) > count // 2, 300), server.die_and_come_back(0.4))
         )
         watcher.start()
-        given = options(server, concurrency=24, attempts=12, longest_wait=1.5)
-        done = ask(store, tasks_named(count), given, say=said.append)
+        given = {"concurrency": 24, "attempts": 12, "longest_wait": 1.5}
+        done = ask(store, tasks_named(count), server, say=said.append, **given)
         watcher.join()
         check_every_sample_once(store, server, done, count)
         assert set(server.answered()) == {"good", "slow", "no_usage", "400", *BAD}
-        again = ask(store, [t for t in tasks_named(count) if number_in(t.description) % 100 not in (7, 13)], given)
+        others = [task for task in tasks_named(count) if number_in(task.description) % 100 not in (7, 13)]
+        again = ask(store, others, server, **given)
         assert (again.n_requests, again.n_missing) == (0, 0)
     check_attempts_and_waits(server, count)
     assert len(server.asked) <= done.n_requests  # the others met a closed door; nobody else asked again
@@ -143,8 +139,7 @@ def check_attempts_and_waits(server: Server, count: int) -> None:
 @pytest.mark.slow
 def test_waits_double_with_jitter_and_stop_growing_at_the_cap(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "500" if serial < 7 else "good") as server:
-        given = options(server, first_wait=0.1, longest_wait=0.4, concurrency=1, attempts=8)
-        done = ask(store, tasks_named(1), given)
+        done = ask(store, tasks_named(1), server, first_wait=0.1, longest_wait=0.4, concurrency=1, attempts=8)
     assert (done.n_requests, done.n_retries, done.n_replies) == (8, 7, 1)
     gaps = [after.at - before.at for before, after in itertools.pairwise(server.asked)]
     for gap, least in zip(gaps, (0.1, 0.2, 0.4, 0.4, 0.4, 0.4, 0.4), strict=True):
@@ -154,7 +149,7 @@ def test_waits_double_with_jitter_and_stop_growing_at_the_cap(store: Store) -> N
 
 def test_a_wait_that_is_too_long_is_not_begun(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "429", retry_after="3600") as server:
-        done = ask(store, tasks_named(1), options(server))
+        done = ask(store, tasks_named(1), server)
     assert len(server.asked) == 1
     assert done.failures[0].reason.endswith("(asks to wait 3600 s, longer than 120 s)")
 
@@ -174,34 +169,21 @@ def test_retry_after_in_all_its_forms() -> None:
     assert [seconds_asked_to_wait(headers) for headers, _ in RETRY_AFTER] == [seconds for _, seconds in RETRY_AFTER]
 
 
-@pytest.mark.slow
-def test_a_server_that_stays_away_ends_the_run_with_every_sample_named(store: Store) -> None:
-    with Server() as server:
-        thread = threading.Thread(target=lambda: (until(lambda: len(server.asked) >= 40), server.stop()))
-        server.behaviour = lambda serial, prompt: "good" if serial < 40 else "hang up"
-        thread.start()
-        done = ask(store, tasks_named(100), options(server, attempts=3, concurrency=4))
-        thread.join()
-    assert done.n_replies == 40 == len(kept_lines(store.root))
-    assert len(done.failures) == 60
-    assert sum(failure.attempts == 3 for failure in done.failures) >= 10
-    last = done.failures[-1]
-    assert last.reason.startswith("not asked: 10 samples in a row failed, the last: ")
-    assert (last.attempts, done.refusal) == (0, "")
-
-
 @pytest.mark.parametrize(("good", "n_asked"), [(10, 10), (9, 20)])
 def test_after_ten_failures_in_a_row_a_model_is_asked_no_more(store: Store, good: int, n_asked: int) -> None:
     """The requests are numbered from 0: one that is good comes too late, or after nine."""
     with Server(behaviour=lambda serial, prompt: "good" if serial == good else "400") as server:
-        done = ask(store, tasks_named(25), options(server, attempts=1, concurrency=1))
+        done = ask(store, tasks_named(25), server, attempts=1, concurrency=1)
     assert (len(server.asked), done.n_replies) == (n_asked, n_asked // 20)
     assert [failure.attempts for failure in done.failures].count(0) == 25 - n_asked
+    if n_asked < 25:
+        assert done.failures[-1].reason.startswith("not asked: 10 samples in a row failed, the last: ")
+    assert done.refusal == ""
 
 
 def test_no_more_requests_at_once_than_allowed(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "slow0.3") as server:
-        ask(store, tasks_named(16), options(server, concurrency=4))
+        ask(store, tasks_named(16), server, concurrency=4)
     assert server.most_at_once == 4
 
 
@@ -215,65 +197,51 @@ def test_concurrency_is_halved_once_for_requests_that_were_under_way_together(st
         return "429" if is_new and number_in(prompt) < 8 else "good"
 
     with Server(behaviour=busy_at_first, retry_after="0.1") as server:
-        done = ask(store, tasks_named(40), options(server, concurrency=8), say=said.append)
+        done = ask(store, tasks_named(40), server, concurrency=8, say=said.append)
     assert said == [f"{MODEL}: the provider pushes back (429): now 4 requests at a time"]
     assert (done.lowest_concurrency, done.n_retries, done.n_replies) == (4, 8, 40)
 
 
-def test_requests_a_minute_are_spaced(store: Store) -> None:
+def test_requests_a_minute_are_spaced_and_tokens_count_what_was_used_once_it_is_known(store: Store) -> None:
+    tasks, most = tasks_named(18), bound(store).most_tokens
     with Server() as server:
-        ask(store, tasks_named(13)[12:], options(server))  # imports what takes time
+        ask(store, tasks[:1], server)  # imports what takes time
         began = time.monotonic()
-        ask(store, tasks_named(12), options(server, requests_per_minute=600))
-    assert max(asked.at for asked in server.asked) - began >= 11 * 0.1  # the last is never early
-
-
-def test_tokens_a_minute_count_what_was_used_once_it_is_known(store: Store) -> None:
-    tasks = tasks_named(6)
-    bound = estimate_generation(store, tasks[:1], models=[MODEL], temperature=0.6, m=1).pop().most_tokens
-    with Server() as server:  # 160 tokens used of some 2,700 set aside: 0.16 s and not 2.7 s each
-        ask(store, tasks_named(7)[6:], options(server))  # imports what takes time
-        began = time.monotonic()
-        ask(store, tasks, options(server, tokens_per_minute=60_000, concurrency=1))
-    assert bound > 2048
-    assert 5 * 0.16 <= server.asked[-1].at - began < 5 * bound / 1000  # the first may come late, the last not early
+        ask(store, tasks[:12], server, requests_per_minute=600)
+        assert max(asked.at for asked in server.asked) - began >= 10 * 0.1  # the last is never early
+        began = time.monotonic()  # 160 tokens used of some 2,700 set aside: 0.16 s and not 2.7 s each
+        ask(store, tasks[12:], server, tokens_per_minute=60_000, concurrency=1)
+    assert most > 2048
+    assert 5 * 0.16 <= server.asked[-1].at - began < 5 * most / 1000  # the first may come late, the last not early
 
 
 def test_the_budget_stops_before_the_request_that_might_pass_it(store: Store) -> None:
-    tasks = tasks_named(20)
-    bound = estimate_generation(
-        store, tasks[:1], models=[MODEL], temperature=0.6, m=1, options=GenerationOptions(price=PRICE)
-    )
-    most = bound[0].most_usd
-    assert most is not None
+    tasks, most = tasks_named(20), bound(store).most_usd or 0
     with Server() as server:
         each = server.cost(PRICE.prompt, PRICE.completion)
         max_usd = most + 4.5 * each
-        done = ask(store, tasks, options(server, max_usd=max_usd))
+        done = ask(store, tasks, server, max_usd=max_usd)
         assert (done.n_replies, done.is_spent, done.n_missing, done.failures) == (5, True, 15, [])
         assert done.usd == pytest.approx(5 * each)
-        again = ask(store, tasks, options(server, max_usd=max_usd))  # what was paid before counts
+        again = ask(store, tasks, server, max_usd=max_usd)  # what was paid before counts
         assert (again.n_requests, again.is_spent) == (0, True)
         assert again.spent == pytest.approx(5 * each)
-        rest = ask(store, tasks, options(server, max_usd=1.0))
+        rest = ask(store, tasks, server, max_usd=1.0)
         assert (rest.n_replies, rest.is_spent, rest.n_missing) == (15, False, 0)
     assert len(server.asked) == 20
 
 
 def test_a_budget_counts_what_may_have_been_paid_for_nothing(store: Store) -> None:
+    most = bound(store).most_usd or 0
     with Server(behaviour=lambda serial, prompt: "no_choices") as server:
-        given = GenerationOptions(price=PRICE)
-        most = estimate_generation(store, tasks_named(1), models=[MODEL], temperature=0.6, m=1, options=given)[
-            0
-        ].most_usd
-        done = ask(store, tasks_named(1), options(server, max_usd=2.5 * (most or 0)))
+        done = ask(store, tasks_named(1), server, max_usd=2.5 * most)
     assert (done.n_requests, done.is_spent, done.failures) == (2, True, [])
-    assert (done.spent, done.doubtful) == (0, pytest.approx(2 * (most or 0)))
+    assert (done.spent, done.doubtful) == (0, pytest.approx(2 * most))
 
 
 def test_a_budget_without_a_price_is_refused(store: Store) -> None:
     with Server() as server, pytest.raises(WrongUsage, match="--max-usd needs a price, and that of openai/local"):
-        ask(store, tasks_named(1), options(server, price=None, max_usd=1.0))
+        ask(store, tasks_named(1), server, price=None, max_usd=1.0)
     assert not server.asked
 
 
@@ -287,8 +255,8 @@ def test_a_price_under_which_no_budget_would_end_is_refused(dollars: float) -> N
 def test_tasks_are_sampled_evenly_and_only_what_is_missing_is_asked(store: Store) -> None:
     tasks = tasks_named(5)
     with Server() as server:
-        ask(store, tasks[:2], options(server, concurrency=1), m=2)
-        done = ask(store, tasks, options(server, concurrency=1), m=3)
+        ask(store, tasks[:2], server, concurrency=1, m=2)
+        done = ask(store, tasks, server, concurrency=1, m=3)
     assert (done.n_wanted, done.n_at_hand, done.n_replies) == (15, 4, 11)
     assert [number_in(asked.prompt) for asked in server.asked] == [0, 1, 0, 1, 2, 3, 4, 2, 3, 4, 0, 1, 2, 3, 4]
     sizes = store.read("candidates").group_by("task_id").agg(pl.col("sample_index").sort())
@@ -300,15 +268,12 @@ def test_a_reply_without_a_program_is_a_candidate_that_does_not_load(store: Stor
     with Server(  # samples 1 and 3 are asked for once more, and refused again
         text=lambda serial: "I will not." if serial in (1, 2, 4, 5) else "```\ndef double(x):\n    return 2 * x\n```"
     ) as server:
-        done = generate(
-            store, TASKS[:1], models=[MODEL], temperature=0.6, m=4, options=options(server, concurrency=1), say=silent
-        )
+        done = ask(store, TASKS[:1], server, m=4, concurrency=1)
     assert (done.n_replies, done.n_no_program, done.n_asked_again, done.n_requests) == (4, 2, 2, 6)
     assert incomplete_lines(done.incomplete) == [f"2 replies held no complete function: samples 1, 3 of {MODEL}"]
     assert store.read("candidates").sort("sample_index")["extraction"].to_list() == [
         "block with the entry point", "no program"] * 2  # fmt: skip
-    execute(store, n=10, say=silent)
-    refresh_estimates(store)
+    measure(store, 10)
     row = query_estimates(store).row(0, named=True)
     assert (row["m"], row["n_load_errors"]) == (4, 20)
     assert row["error"] == pytest.approx(0.5)
@@ -318,37 +283,37 @@ def test_a_reply_without_a_program_is_a_candidate_that_does_not_load(store: Stor
 
 
 def test_candidates_without_a_sampling_have_no_cost_and_earlier_files_are_read(store: Store) -> None:
-    add_candidates(store, candidates("recorded", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    add(store, "recorded", RIGHT, WRONG)
     path = store.files("candidates")[0]
     pl.read_parquet(path, hive_partitioning=False)["task_id", "sample_index", "program_id"].write_parquet(path)
     count = "SELECT count(*) AS n, count(cost_usd) AS priced, count(extraction) AS read FROM candidates"
     assert query_sql(store, count).row(0) == (6, 0, 0)
     with Server() as server:
-        generate(store, TASKS[:1], models=[MODEL], temperature=0.6, m=1, options=options(server), say=silent)
+        ask(store, TASKS[:1], server)
     assert query_sql(store, count).row(0) == (7, 1, 1)
     assert store.read("candidates")["cost_usd"].null_count() == 6
-    add_candidates(store, candidates("recorded", RIGHT, WRONG, RIGHT), {"tiny": TASKS}, n_jobs=1)
+    add(store, "recorded", RIGHT, WRONG, RIGHT)
     assert len(store.read("candidates")) == 10
     assert {task.task_id for task in TASKS} == set(store.read("tasks")["task_id"])
 
 
 def test_samples_that_were_imported_are_not_asked_for(store: Store) -> None:
-    add_candidates(store, candidates(MODEL, RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    add(store, MODEL, RIGHT, WRONG)
     with Server() as server:
-        done = generate(store, TASKS, models=[MODEL], temperature=0.6, m=3, options=options(server), say=silent)
+        done = ask(store, TASKS, server, m=3)
     assert (done.n_at_hand, done.n_replies, len(server.asked)) == (6, 3, 3)
 
 
 def test_a_torn_last_line_is_asked_for_again_and_the_rest_is_kept(store: Store) -> None:
     with Server() as server:
-        ask(store, tasks_named(3), options(server, concurrency=1))
+        ask(store, tasks_named(3), server, concurrency=1)
         path = next(store.root.rglob("replies.jsonl"))
         whole = path.read_bytes()
         last = whole.splitlines(keepends=True)[-1]
         for left in (1, len(last) // 2, len(last) - 1):
             path.write_bytes(whole[: len(whole) - len(last) + left])
             path.parent.parent.parent.parent.parent.joinpath("candidates").rename(store.root / f"before-{left}")
-            done = ask(store, tasks_named(3), options(server, concurrency=1))
+            done = ask(store, tasks_named(3), server, concurrency=1)
             assert (done.n_at_hand, done.n_requests, done.n_missing) == (2, 1, 0)
             assert path.read_bytes().startswith(whole[: -len(last)])
             assert [line["sample_index"] for line in kept_lines(store.root)] == [0, 0, 0]
@@ -357,24 +322,24 @@ def test_a_torn_last_line_is_asked_for_again_and_the_rest_is_kept(store: Store) 
 
 def test_replies_to_another_prompt_are_not_mixed_and_a_damaged_line_is_named(store: Store) -> None:
     with Server() as server:
-        ask(store, tasks_named(1), options(server))
+        ask(store, tasks_named(1), server)
         other = [Task(**{**vars(tasks_named(1)[0]), "description": "Return number 1."})]
         with pytest.raises(BadStore, match="to another prompt"):
-            ask(store, other, options(server), m=2)
+            ask(store, other, server, m=2)
         path = next(store.root.rglob("replies.jsonl"))
         path.write_bytes(path.read_bytes().replace(b'"sample_index"', b'"simple_index"', 1))
         with pytest.raises(BadStore, match=r"replies\.jsonl line 1 is damaged"):
-            ask(store, tasks_named(2), options(server))
+            ask(store, tasks_named(2), server)
     assert len(server.asked) == 1
 
 
 def test_two_commands_do_not_ask_for_the_same(store: Store) -> None:
     with Server(behaviour=lambda serial, prompt: "slow0.5") as server:
-        first = threading.Thread(target=lambda: ask(store, tasks_named(2), options(server)))
+        first = threading.Thread(target=lambda: ask(store, tasks_named(2), server))
         first.start()
         until(lambda: server.asked)
         with pytest.raises(StoreInUse, match="another difftrust command adds to"):
-            ask(store, tasks_named(2), options(server))
+            ask(store, tasks_named(2), server)
         first.join()
     assert len(server.asked) == 2
 
@@ -392,9 +357,9 @@ def test_who_has_all_replies_waits_for_another_command_that_writes(
             threading.Thread(target=lambda: (until(lambda: len(kept_lines(store.root)) == 3), other.end())).start()
         else:
             with pytest.raises(StoreInUse, match=r"then run the command again \(3 replies are kept and will not be "):
-                ask(store, tasks_named(3), options(server))
+                ask(store, tasks_named(3), server)
             other.end()
-        ask(store, tasks_named(3), options(server))
+        ask(store, tasks_named(3), server)
         assert len(server.asked) == 3
     assert len(store.read("candidates")) == 3
 
@@ -405,7 +370,7 @@ def test_a_running_event_loop_is_no_hindrance(store: Store) -> None:
     with Server() as server:
 
         async def in_a_notebook() -> int:
-            return int(ask(store, tasks_named(2), options(server)).n_replies)
+            return int(ask(store, tasks_named(2), server).n_replies)
 
         assert asyncio.run(in_a_notebook()) == 2
 
@@ -433,16 +398,124 @@ def test_what_cannot_work_is_refused_before_anything_is_asked(store: Store, monk
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     without = [Task(**{**vars(TASKS[0]), "reference": None})]
     refusals = [
-        (["simulated/strong"], without, {}, "needs a reference to break"),
-        (["simulated/best"], TASKS, {}, "a simulated coder is one of"),
-        (["nonsense"], TASKS, {}, "litellm knows no provider for 'nonsense'"),
-        (["gpt-4o"], TASKS, {}, "OPENAI_API_KEY; it is not set"),
-        ([MODEL], TASKS, {"api_base": "http://user:password@127.0.0.1/v1"}, "without keys in it"),
-        ([MODEL], TASKS, {"attempts": 1, "api_base": "127.0.0.1:9/v1"}, "write http://127.0.0.1:9/v1"),
-        ([MODEL], [*TASKS, TASKS[0]], {}, "distinct tasks"),
-        ([], TASKS, {}, "at least one model"),
+        (["simulated/strong"], without, "needs a reference to break"),
+        (["simulated/best"], TASKS, "a simulated coder is one of"),
+        (["nonsense"], TASKS, "litellm knows no provider for 'nonsense'"),
+        (["gpt-4o"], TASKS, "OPENAI_API_KEY; it is not set"),
+        ([MODEL], [*TASKS, TASKS[0]], "distinct tasks"),
+        ([], TASKS, "at least one model"),
     ]
-    for models, tasks, given, message in refusals:
+    for models, tasks, message in refusals:
         with pytest.raises(WrongUsage, match=message):
-            generate(store, tasks, models=models, temperature=0.6, m=1, options=GenerationOptions(**given), say=silent)  # type: ignore[arg-type]
+            generate(store, tasks, models=models, temperature=0.6, m=1, say=silent)
     assert not list(store.root.rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize(("most", "falls"), [(8, [4, 2, 1]), (3, [1])])
+def test_concurrency_falls_by_halves_to_one_once_for_requests_of_one_round(most: int, falls: list[int]) -> None:
+    said: list[str] = []
+
+    async def work() -> tuple[list[int], int]:
+        gate, limits = Gate(most, said.append), []
+        async with gate.passing() as first, gate.passing() as second:
+            gate.pushed_back(first, "429")
+            gate.pushed_back(second, "429")
+        for _ in range(3):
+            limits.append(gate.limit)
+            async with gate.passing() as began:
+                gate.pushed_back(began, "429")
+        return limits, gate.lowest
+
+    assert asyncio.run(work()) == ([*falls, 1, 1][:3], 1)
+    assert said == [f"the provider pushes back (429): now {n} requests at a time" for n in falls]
+
+
+def test_at_one_request_at_a_time_the_next_waits() -> None:
+    inside = [0]
+
+    async def work() -> None:
+        gate = Gate(2, lambda line: None)
+        async with gate.passing() as began:
+            gate.pushed_back(began, "429")
+
+        async def one() -> None:
+            async with gate.passing():
+                inside.append(inside[-1] + 1)
+                await asyncio.sleep(0.01)
+                inside.append(inside[-1] - 1)
+
+        await asyncio.gather(*(one() for _ in range(4)))
+
+    asyncio.run(work())
+    assert inside == [0] + [1, 0] * 4
+
+
+def test_each_step_up_takes_four_good_replies_for_each_request_and_a_known_step_down_is_not_said_again() -> None:
+    said: list[str] = []
+
+    async def work() -> list[int]:
+        gate, limits = Gate(4, said.append), []
+
+        async def push_back() -> None:
+            async with gate.passing() as began:
+                gate.pushed_back(began, "429")
+
+        await push_back()
+        await push_back()
+        for _ in range(24):
+            gate.went_well()
+            limits.append(gate.limit)
+        await push_back()
+        await push_back()
+        return [*limits, gate.limit]
+
+    assert asyncio.run(work()) == [*[1] * 3, *[2] * 8, *[3] * 12, 4, 1]
+    assert len(said) == 2
+
+
+def test_units_are_spaced_and_what_is_given_back_lets_the_next_start_earlier() -> None:
+    now = 100.0
+    pace = Pace(30, lambda: now)  # two seconds each
+
+    async def starts(units: float) -> bool:
+        """Tell whether so many units may start at once."""
+        try:
+            await asyncio.wait_for(pace.turn(units), 0.001)
+        except TimeoutError:
+            return False
+        return True
+
+    async def work() -> list[bool]:
+        nonlocal now
+        seen = [await starts(10), await starts(1)]
+        now = 119.9
+        seen.append(await starts(1))
+        now = 120.0
+        seen.append(await starts(5))
+        pace.give_back(4)
+        now = 122.0
+        return [*seen, await starts(1), await starts(1)]
+
+    assert asyncio.run(work()) == [True, False, False, True, True, False]
+    pace = Pace(None, lambda: 0.0)
+    assert asyncio.run(starts(10**9))
+    assert asyncio.run(starts(10**9))
+
+
+def test_a_budget_is_spent_to_the_last_cent_and_no_further() -> None:
+    async def work() -> tuple[float, float]:
+        budget = Budget(1.0)
+        await budget.set_aside(0.5)
+        await budget.set_aside(0.5)  # exactly what is left
+        waiting = asyncio.ensure_future(budget.set_aside(0.25))
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        await budget.settle(0.5, 0.25)
+        await asyncio.wait_for(waiting, 1)
+        await budget.settle(0.5, None)  # a reply without usage may have cost all of it
+        await budget.settle(0.25, 0.0, is_doubtful=True)
+        with pytest.raises(Spent):
+            await budget.set_aside(0.01)
+        return budget.spent, budget.doubtful
+
+    assert asyncio.run(work()) == (0.25, 0.75)
