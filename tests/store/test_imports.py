@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -13,18 +14,18 @@ from difftrust.verify.verification import verify
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.datasets.recorded import Recorded, Selection, as_table
 from difftrust_core.estimates.queries import query_estimates
-from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadSource, BadStore, NoBenchmark, NoStore, StoreInUse, WrongUsage
-from difftrust_core.execution.execute import execute
 from difftrust_core.store import imports
 from difftrust_core.store.checksums import LIST_FILE
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.settings import SETTINGS_FILE, Settings, has_checksums
 from difftrust_core.store.store import Store
 from tests.support.command import write_samples
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, add, candidates, filled, measure, run_on
 
-BENCHMARK = {"tiny": TASKS}
+TASK = load_benchmark("starter")[0]
+import_one = partial(imports.import_source, n_jobs=1)
+CODER = Selection(models=frozenset(("m",)), temperatures=frozenset((0.6,)))
 
 
 @pytest.mark.slow
@@ -33,8 +34,7 @@ def test_tasks_written_before_there_was_another_language_are_in_python(tmp_path:
     for path in stores[1].files("tasks"):
         pl.read_parquet(path, hive_partitioning=False).drop("language").write_parquet(path)
     for store in stores:
-        execute(store, n=20, say=silent)
-        refresh_estimates(store)
+        measure(store, 20)
     assert query_estimates(stores[1]).equals(query_estimates(stores[0]))
 
 
@@ -57,50 +57,45 @@ def test_settings_have_a_checksum_where_every_file_has_one(tmp_path: Path) -> No
 
 def test_a_sample_that_is_there_with_another_text_is_kept_and_reported(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT)
-    again = add_candidates(store, candidates("coder", WRONG, OTHER), BENCHMARK, n_jobs=1)
+    again = add(store, "coder", WRONG, OTHER)
     assert (again.n_candidates, again.n_known, len(again.bad_rows)) == (3, 0, 3)
     assert "holds this sample with another text" in again.bad_rows[0].why
-    same = add_candidates(store, candidates("coder", RIGHT, OTHER), BENCHMARK, n_jobs=1)
+    same = add(store, "coder", RIGHT, OTHER)
     assert (same.n_candidates, same.n_known, same.n_programs, same.bad_rows) == (0, 6, 0, ())
 
 
 def test_a_task_that_was_executed_may_not_change(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT)
     changed = [replace(TASKS[0], reference=WRONG["tiny/double"]), *TASKS[1:]]
-    assert add_candidates(store, candidates("other", RIGHT), {"tiny": changed}, n_jobs=1).n_candidates == 3
-    execute(store, n=2, say=silent)
+    assert add(store, "other", RIGHT, tasks=changed).n_candidates == 3
+    run_on(store, 2)
     with pytest.raises(WrongUsage, match="tiny/double of tiny was executed, and its reference changed since"):
-        add_candidates(store, candidates("third", RIGHT), BENCHMARK, n_jobs=1)
+        add(store, "third", RIGHT)
 
 
 @pytest.mark.parametrize(("models", "temperatures"), [("m", [0.6]), ("m", []), ("", [0.6]), ("mo", [0.6])])
 def test_samples_that_name_no_coder_are_those_of_the_one_that_is_named(
     tmp_path: Path, models: str, temperatures: list[float]
 ) -> None:
-    task = load_benchmark("starter")[0]
-    samples, root = write_samples(tmp_path / "samples.jsonl", {task.task_id: (task.reference,)}), tmp_path / "store"
+    samples, root = write_samples(tmp_path / "samples.jsonl", {TASK.task_id: (TASK.reference,)}), tmp_path / "store"
     selection = Selection(models=frozenset(models) or None, temperatures=frozenset(temperatures) or None)
-    if (models, temperatures) == ("m", [0.6]):
-        assert imports.import_source(root, samples, selection, n_jobs=1).n_candidates == 1
+    if selection == CODER:
+        assert import_one(root, samples, selection).n_candidates == 1
         assert Store.open(root).read("candidates").select("model", "temperature").rows() == [("m", 0.6)]
     else:
         with pytest.raises(WrongUsage, match="give one --model and one --temperature"):
-            imports.import_source(root, samples, selection, n_jobs=1)
-
-
-CODER = Selection(models=frozenset(("m",)), temperatures=frozenset((0.6,)))
+            import_one(root, samples, selection)
 
 
 @pytest.mark.parametrize("benchmarks", [None, frozenset(("starter",))])
 def test_a_folder_of_samples_is_read_where_its_benchmark_is_named_and_where_not(
     tmp_path: Path, benchmarks: frozenset[str] | None
 ) -> None:
-    task = load_benchmark("starter")[0]
-    folder = tmp_path / "samples" / task.task_id.replace("/", "_")
+    folder = tmp_path / "samples" / TASK.task_id.replace("/", "_")
     folder.mkdir(parents=True)
-    (folder / "0.py").write_text(task.reference or "")
-    selection = replace(CODER, benchmarks=benchmarks)
-    assert imports.import_source(tmp_path / "store", folder.parent, selection, n_jobs=1).n_candidates == 1
+    (folder / "0.py").write_text(TASK.reference or "")
+    found = import_one(tmp_path / "store", folder.parent, replace(CODER, benchmarks=benchmarks))
+    assert found.n_candidates == 1
 
 
 def test_a_file_called_like_what_can_be_fetched_is_itself_the_source(
@@ -111,15 +106,13 @@ def test_a_file_called_like_what_can_be_fetched_is_itself_the_source(
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
     Path("difftrust").touch()
     with pytest.raises(BadSource, match="found a file of another name"):
-        imports.import_source(tmp_path / "store", Path("difftrust"), Selection(), n_jobs=1)
+        import_one(tmp_path / "store", Path("difftrust"), Selection())
 
 
 def test_samples_of_own_tasks_are_of_these_alone(tmp_path: Path) -> None:
-    other = load_benchmark("starter")[0]
-    samples = write_samples(
-        tmp_path / "samples.jsonl", {"tiny/double": (RIGHT["tiny/double"],), other.task_id: (other.reference,)}
-    )
-    imports.import_source(tmp_path / "store", samples, CODER, tasks=TASKS, n_jobs=1)
+    codes = {"tiny/double": (RIGHT["tiny/double"],), TASK.task_id: (TASK.reference,)}
+    samples = write_samples(tmp_path / "samples.jsonl", codes)
+    import_one(tmp_path / "store", samples, CODER, tasks=TASKS)
     assert Store.open(tmp_path / "store").read("candidates")["task_id"].to_list() == ["tiny/double"]
 
 
@@ -127,12 +120,12 @@ def test_a_sample_whose_task_has_the_id_of_another_benchmark_s_is_of_the_one_tha
     root, two = tmp_path / "store", [[replace(task, benchmark=name) for task in TASKS] for name in ("one", "two")]
     samples = write_samples(tmp_path / "samples.jsonl", {"tiny/double": (RIGHT["tiny/double"],)})
     for tasks in (*two, two[0]):  # the last ones are known, and so are those of "two" by now
-        imports.import_source(root, samples, CODER, tasks=tasks, n_jobs=1)
+        import_one(root, samples, CODER, tasks=tasks)
     other = replace(CODER, models=frozenset(("other",)))
     with pytest.raises(WrongUsage, match="tiny/double is a task of one and of two; say which with --benchmark"):
-        imports.import_source(root, samples, other, n_jobs=1)
-    imports.import_source(root, samples, replace(other, benchmarks=frozenset(("one",))), n_jobs=1)
-    imports.import_source(root, samples, replace(other, models=frozenset(("new",))), tasks=two[0], n_jobs=1)
+        import_one(root, samples, other)
+    import_one(root, samples, replace(other, benchmarks=frozenset(("one",))))
+    import_one(root, samples, replace(other, models=frozenset(("new",))), tasks=two[0])
     found = Store.open(root).read("candidates").select("benchmark", "model").rows()
     assert sorted(found) == [("one", "m"), ("one", "new"), ("one", "other"), ("two", "m")]
 
@@ -141,7 +134,7 @@ def test_candidates_under_another_benchmark_are_of_own_tasks_if_each_of_their_id
     found = [("whole", "tiny/double"), ("partly", "tiny/double"), ("partly", "tiny/none")]
     rows = [(benchmark, task_id, benchmark, 0.6, 0, RIGHT["tiny/double"]) for benchmark, task_id in found]
     as_table(rows).write_parquet(tmp_path / "candidates.parquet")
-    imports.import_source(tmp_path / "store", tmp_path / "candidates.parquet", Selection(), tasks=TASKS, n_jobs=1)
+    import_one(tmp_path / "store", tmp_path / "candidates.parquet", Selection(), tasks=TASKS)
     assert Store.open(tmp_path / "store").read("candidates").select("benchmark", "model").rows() == [("tiny", "whole")]
 
 
@@ -149,7 +142,7 @@ def test_a_benchmark_that_nobody_knows_is_refused_though_candidates_name_their_o
     candidates("m", RIGHT).candidates.write_parquet(tmp_path / "candidates.parquet")
     selection = Selection(benchmarks=frozenset(("nope",)))
     with pytest.raises(NoBenchmark, match="nope"):
-        imports.import_source(tmp_path / "store", tmp_path / "candidates.parquet", selection, n_jobs=1)
+        import_one(tmp_path / "store", tmp_path / "candidates.parquet", selection)
 
 
 ODD = (
@@ -169,27 +162,22 @@ ODD = (
 )
 
 
-def _measure(store: Store) -> None:
-    execute(store, n=9, say=silent)
-    refresh_estimates(store)
-
-
 def test_records_and_nulls_in_a_file_of_somebody_else_are_refused_in_one_line(tmp_path: Path) -> None:
     store = filled(tmp_path / "store", RIGHT)
-    execute(store, n=5, say=silent)
+    run_on(store, 5)
     for table, column, odd in ODD:
         path = store.files(table)[0]
         whole = path.read_bytes()
         pl.read_parquet(path, hive_partitioning=False).with_columns(odd.alias(column)).write_parquet(path)
         with pytest.raises(BadStore, match=table[:8].rstrip("s")):
-            _measure(store)
+            measure(store, 9)
         assert path.relative_to(store.root).as_posix() in {finding.path for finding in verify(store).findings}
         path.write_bytes(whole)
     path = store.files("tasks")[0]
     for change in (lambda tasks: pl.concat([tasks, tasks]), lambda tasks: tasks.with_columns(language=pl.lit("nope"))):
         change(pl.read_parquet(path, hive_partitioning=False)).write_parquet(path)
         with pytest.raises((BadStore, WrongUsage)):
-            _measure(store)
+            measure(store, 9)
         assert "tasks" in {finding.path for finding in verify(store).findings}
 
 
@@ -212,7 +200,7 @@ def test_what_leads_out_of_a_store_is_refused_and_left_alone(tmp_path: Path, pla
         path.symlink_to(elsewhere if kind == "link" else path)
     before = sorted(elsewhere.rglob("*"))
     with pytest.raises((BadStore, NoStore)):
-        add_candidates(Store.open(store.root), candidates("another", WRONG), BENCHMARK, n_jobs=1)
+        add(Store.open(store.root), "another", WRONG)
     if place.startswith(("candidates", "programs", "tasks")):
         with pytest.raises(BadStore, match="expected a file or folder of the store, found"):
             store.read(place.partition("/")[0])
@@ -225,7 +213,7 @@ def test_a_file_that_is_being_written_is_not_written_through_a_link(tmp_path: Pa
     store = filled(tmp_path / "store", RIGHT)
     (tmp_path / "mine").write_text("mine")
     (store.root / ".difftrust-files.txt.tmp").symlink_to(tmp_path / "mine")
-    add_candidates(store, candidates("another", WRONG), BENCHMARK, n_jobs=1)
+    add(store, "another", WRONG)
     assert (tmp_path / "mine").read_text() == "mine"
 
 
@@ -261,7 +249,7 @@ def test_a_file_of_somebody_else_whose_name_no_line_can_hold_is_not_listed(tmp_p
     for name in (b"a\nb.parquet", "a\u2028b.parquet".encode(), b"\xff.parquet"):
         (store.root / "candidates" / os.fsdecode(name)).touch()
     with pytest.raises(BadStore, match="as difftrust spells them"):
-        add_candidates(store, candidates("another", WRONG), BENCHMARK, n_jobs=1)
+        add(store, "another", WRONG)
     assert (store.root / LIST_FILE).read_bytes() == listed
     assert len(verify(store, repair=True).moved) == 3
     assert not verify(store).findings
@@ -302,16 +290,16 @@ def test_a_model_whose_name_no_folder_can_have_is_refused(tmp_path: Path) -> Non
 
 
 def test_so_many_coders_are_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    both = pl.concat([candidates(name, RIGHT).candidates for name in ("a", "b")])
+    both = Recorded(candidates=pl.concat([candidates(name, RIGHT).candidates for name in ("a", "b")]))
+    store = Store.create(tmp_path / "store")
     monkeypatch.setattr(imports, "MOST_CODERS", 1)
     with pytest.raises(BadSource, match=r"at most 1 models and temperatures, found 2; name some"):
-        add_candidates(Store.create(tmp_path / "store"), Recorded(candidates=both), BENCHMARK, n_jobs=1)
+        add_candidates(store, both, {"tiny": TASKS}, n_jobs=1)
     monkeypatch.setattr(imports, "MOST_CODERS", 2)
-    done = add_candidates(Store.create(tmp_path / "store"), Recorded(candidates=both), BENCHMARK, n_jobs=1)
-    assert done.n_candidates == 2 * len(candidates("a", RIGHT).candidates)
+    assert add_candidates(store, both, {"tiny": TASKS}, n_jobs=1).n_candidates == 6
 
 
 def test_where_no_row_can_be_used_nothing_was_imported(tmp_path: Path) -> None:
     nothing = Recorded(candidates=candidates("coder", RIGHT).candidates.clear(), bad_rows=(), skipped={"files": 2})
-    done = add_candidates(filled(tmp_path / "store", RIGHT), nothing, BENCHMARK, n_jobs=1)
+    done = add_candidates(filled(tmp_path / "store", RIGHT), nothing, {"tiny": TASKS}, n_jobs=1)
     assert (done.n_candidates, done.n_known, done.n_programs, done.skipped) == (0, 0, 0, {"files": 2})

@@ -2,10 +2,9 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,16 @@ from difftrust.verify.verification import verify
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore, DifftrustError
-from difftrust_core.execution.execute import execute
 from difftrust_core.store import store as merging
-from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.schemas import CHUNK_TABLES, KEYS, PARTITIONS
 from difftrust_core.store.settings import while_the_same
 from difftrust_core.store.store import Store, merge_files
 from tests.recovery.world import snapshot
 from tests.support.estimates import compute_estimates
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, executed, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, add, executed, measure, run_on
+from tests.support.waiting import until
 
-BENCHMARK = {"tiny": TASKS}
+CHUNK: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": 0}
 RESULTS = ("patterns", "classes", "members", "disagreements", "estimates")
 
 
@@ -70,19 +68,18 @@ def test_a_partition_becomes_one_file_with_the_same_rows(plain: Store, merged: S
     check_same_rows(plain, merged)
     assert verify(merged).findings == ()
     for task in TASKS:
-        where: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": 0}
         for table in CHUNK_TABLES:
-            one, other = (s.read_task(table, where, task.task_id) for s in (plain, merged))
+            one, other = (s.read_task(table, CHUNK, task.task_id) for s in (plain, merged))
             assert one is not None
             assert other is not None
             assert one.sort(KEYS[table]).equals(other.sort(KEYS[table]))
-    assert merged.read_task("inputs", where, "tiny/none") is None
+    assert merged.read_task("inputs", CHUNK, "tiny/none") is None
 
 
 def test_a_merged_store_is_not_stale_and_has_nothing_to_do(merged: Store) -> None:
     before = snapshot(merged.root)
     assert not refresh_estimates(merged)
-    assert execute(merged, n=20, say=silent).n_tasks == 0
+    assert run_on(merged, 20).n_tasks == 0
     before_merge, after_merge = merge_files(merged)
     assert before_merge == after_merge
     assert snapshot(merged.root) == before
@@ -97,24 +94,15 @@ def test_two_files_of_a_folder_are_merged(plain: Store) -> None:
 
 
 @pytest.mark.slow
-def test_a_folder_may_be_named_like_a_pattern(merged: Store, tmp_path: Path) -> None:
-    shutil.copytree(merged.root, tmp_path / "a[b]*?")
-    other = Store.open(tmp_path / "a[b]*?")
-    check_same_rows(merged, other)
-    assert execute(other, n=20, say=silent).n_programs == 0
-    assert verify(other).findings == ()
-
-
-@pytest.mark.slow
 def test_it_goes_on_with_more_candidates_and_more_inputs(plain: Store, merged: Store) -> None:
     for store in (plain, merged):
-        add_candidates(store, candidates("two", OTHER, WRONG), BENCHMARK, n_jobs=1)
-        done = execute(store, n=50, say=silent)
+        add(store, "two", OTHER, WRONG)
+        done = run_on(store, 50)
         assert (done.n_programs, done.n_executions) == (9, 3 * 20 + 9 * 30)
         refresh_estimates(store)
         assert verify(store).findings == ()
     check_same_rows(plain, merged)
-    later = merged.files("executions", {"benchmark": "tiny", "validity": "reference", "start": 0})
+    later = merged.files("executions", CHUNK)
     assert [len(pl.read_parquet(path, hive_partitioning=False)) for path in later] == [9, 1, 1, 1]
     merge_files(merged)
     check_same_rows(plain, merged)
@@ -128,8 +116,8 @@ def test_merging_depends_on_the_rows_alone(plain: Store, tmp_path: Path) -> None
     twice = Store(Path(shutil.copytree(plain.root, tmp_path / "twice")))
     merge_files(twice)
     for store in (plain, twice):
-        add_candidates(store, candidates("two", OTHER), BENCHMARK, n_jobs=1)
-        execute(store, n=20, say=silent)
+        add(store, "two", OTHER)
+        run_on(store, 20)
         merge_files(store)
     for table in CHUNK_TABLES:
         one, other = (s.read(table).drop("cpu_seconds", "peak_kb", strict=False) for s in (plain, twice))
@@ -145,8 +133,7 @@ def test_damage_in_a_merged_file_costs_its_partition_and_comes_back(plain: Store
     found = verify(merged, repair=True)
     assert [f.table for f in found.findings] == ["behaviours"]
     assert {name.split("/")[0] for name in found.moved} == {"behaviours", "executions"}
-    execute(merged, n=20, say=silent)
-    refresh_estimates(merged)
+    measure(merged, 20)
     check_same_rows(plain, merged)
     assert verify(merged).findings == ()
 
@@ -154,43 +141,36 @@ def test_damage_in_a_merged_file_costs_its_partition_and_comes_back(plain: Store
 @pytest.mark.slow
 def test_readers_see_old_or_new_while_files_are_merged(plain: Store, tmp_path: Path) -> None:
     """Another process merges and unmerges all the time; each read finds every row once."""
-    store = plain.root
-    expected = {table: rows(plain, table) for table in ("outcomes", "executions")}
-    where: dict[str, object] = {"benchmark": "tiny", "validity": "reference", "start": 0}
-    own = plain.read_task("outcomes", where, "tiny/total")
-    shutil.copytree(store / "outcomes", tmp_path / "outcomes")
-    shutil.copytree(store / "executions", tmp_path / "executions")
+    expected, forms = rows(plain, "outcomes"), Counter[int]()
+    own = expected.filter(task_id="tiny/total").select(*KEYS["outcomes"], "text")
+    shutil.copytree(plain.root / "outcomes", tmp_path / "outcomes")
     script = f"""
-import os, shutil, sys
+import shutil
 from pathlib import Path
-from difftrust_core.store.store import exchange_folders, merge_files
-from difftrust_core.store.store import Store
-root = Path({str(store)!r})
+from difftrust_core.store.store import Store, exchange_folders, merge_files
+root = Path({str(plain.root)!r})
 while True:
     merge_files(Store(root))
-    for table in ("outcomes", "executions"):
-        copy = root / "back"
-        shutil.copytree(Path({str(tmp_path)!r}) / table, copy)
-        exchange_folders(copy, root / table)
-        shutil.rmtree(copy)
+    shutil.copytree({str(tmp_path / "outcomes")!r}, root / "back")
+    exchange_folders(root / "back", root / "outcomes")
+    shutil.rmtree(root / "back")
 """
+
+    def both_forms_were_read() -> bool:
+        assert rows(plain, "outcomes").equals(expected)
+        found = plain.read_task("outcomes", CHUNK, "tiny/total")
+        assert found is not None
+        assert found.sort(KEYS["outcomes"]).select(own.columns).equals(own)
+        forms[len(plain.files("outcomes"))] += 1
+        assert forms.keys() <= {1, 3}
+        return min(forms[1], forms[3]) > 5
+
     writer = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
     try:
-        forms, end = set(), time.monotonic() + 60
-        while time.monotonic() < end:
-            for table, frame in expected.items():
-                assert rows(plain, table).equals(frame)
-            found = plain.read_task("outcomes", where, "tiny/total")
-            assert own is not None
-            assert found is not None
-            assert found.sort(KEYS["outcomes"]).equals(own.sort(KEYS["outcomes"]))
-            forms.add(len(plain.files("outcomes")))
-            if forms == {1, 3} and time.monotonic() > end - 50:
-                break
-        assert forms == {1, 3}
+        until(both_forms_were_read, 120)
         assert writer.poll() is None
     finally:
-        os.kill(writer.pid, signal.SIGKILL)
+        writer.kill()
         writer.wait()
 
 
@@ -216,7 +196,7 @@ def test_a_folder_that_is_merged_while_it_is_listed_is_listed_again(
 ) -> None:
     """The merge runs after the folder was opened and before its names are read: it is empty by then."""
     expected = rows(plain, table)
-    folder = plain.folder(table, {"benchmark": "tiny", "validity": "reference", "start": 0})
+    folder = plain.folder(table, CHUNK)
     number, scandir, merges = folder.stat().st_ino, os.scandir, 0
 
     def scandir_while_merged(path: Any = ".") -> Any:
@@ -238,7 +218,7 @@ def test_a_folder_that_is_merged_before_it_is_opened_is_not_passed_over(
 ) -> None:
     """The merge runs between the look at the folder's number and its opening, which then is another folder's."""
     expected = rows(plain, "outcomes")
-    folder = plain.folder("outcomes", {"benchmark": "tiny", "validity": "reference", "start": 0})
+    folder = plain.folder("outcomes", CHUNK)
     opened, merges = os.open, 0
 
     def open_after_a_merge(path: Any, *words: Any, **options: Any) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from difftrust_core.base.task import MOST_ID, MOST_NAME, name_flaw
+from difftrust_core.base.task import MOST_ID, MOST_NAME
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.exceptions import BadTask
 from difftrust_core.store.checksums import read_list
@@ -51,11 +51,6 @@ def test_a_name_is_as_long_as_it_may_be_and_no_longer(part: str, longest: str) -
     assert getattr(replace(TASKS[0], **{part: longest}), part) == longest  # type: ignore[arg-type]
     with pytest.raises(BadTask):
         replace(TASKS[0], **{part: longest + (".g" if part == "entry_point" else "x")})  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("length", "is_one"), [(0, False), (1, True), (MOST_NAME, True), (MOST_NAME + 1, False)])
-def test_how_long_the_name_of_a_model_may_be(length: int, is_one: bool) -> None:
-    assert (name_flaw("m" * length) == "") == is_one
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,9 @@ from difftrust.verify.verification import verify
 from difftrust_core.estimates.queries import query_estimates
 from difftrust_core.estimates.refresh import refresh_estimates
 from difftrust_core.exceptions import BadStore
-from difftrust_core.execution.execute import execute
-from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
 from difftrust_core.store.tree_ids import count_former_ids, renew_tree_ids
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, contents, filled, silent
+from tests.support.tiny import OTHER, RIGHT, WRONG, add, contents, filled, measure, run_on
 
 KEPT = Path(__file__).parent / "kept"
 DOCUMENTED = {task: code.replace(":\n", ':\n    """Say it."""\n', 1) for task, code in RIGHT.items()}
@@ -50,9 +48,8 @@ def test_it_is_read_as_it_was_written_and_verify_says_that_its_ids_are_old(kept:
 @pytest.mark.quick(1)
 def test_continued_it_is_a_store_made_today(kept: Store, tmp_path: Path) -> None:
     today = filled(tmp_path / "today", RIGHT, WRONG, OTHER, DOCUMENTED, YIELDING)
-    execute(today, n=12, say=silent)
-    refresh_estimates(today)
-    done = execute(kept, n=12, say=silent)
+    measure(today, 12)
+    done = run_on(kept, 12)
     assert (done.n_tasks, done.n_programs) == (2, 4)  # of tiny/double nothing is due
     assert refresh_estimates(kept)
     assert query_estimates(kept).select(SHOWN).equals(query_estimates(today).select(SHOWN))
@@ -61,13 +58,13 @@ def test_continued_it_is_a_store_made_today(kept: Store, tmp_path: Path) -> None
         assert ids[0] == ids[1]
     assert count_former_ids(kept) == 0
     assert verify(kept).findings == verify(today).findings == ()
-    assert execute(kept, n=12, say=silent).n_programs == 0
+    assert run_on(kept, 12).n_programs == 0
 
 
 @pytest.mark.quick(1)
 def test_a_candidate_that_is_added_joins_the_program_that_is_there(kept: Store) -> None:
-    add_candidates(kept, candidates("second", DOCUMENTED, WRONG), {"tiny": TASKS}, n_jobs=1)
-    done = execute(kept, n=12, say=silent)
+    add(kept, "second", DOCUMENTED, WRONG)
+    done = run_on(kept, 12)
     assert done.n_programs == 4  # of the two groups that came apart, nothing that was added
     assert kept.read("programs")["tree_id"].n_unique() == 11
 
@@ -92,7 +89,7 @@ def test_stopped_at_any_file_it_goes_on(kept: Store, monkeypatch: pytest.MonkeyP
     monkeypatch.undo()
     with kept.writing():
         renew_tree_ids(kept)
-    assert execute(kept, n=12, say=silent).n_programs == 4
+    assert run_on(kept, 12).n_programs == 4
     assert verify(kept).findings == ()
 
 
