@@ -127,18 +127,6 @@ def test_a_cut_reply_is_asked_for_once_more_with_more_room_and_both_are_paid(sto
     assert not [code for code in codes if "return 1\n" in code]
 
 
-@pytest.mark.slow
-def test_a_reply_that_is_cut_twice_is_no_candidate_with_a_text_and_named(store: Store) -> None:
-    with Server(behaviour=lambda serial, prompt: "length" if serial in (1, 2, 4, 5) else "good") as server:
-        done = ask_one(store, server, m=4)
-    assert (done.n_replies, done.n_asked_again, done.n_no_program) == (4, 2, 2)
-    assert incomplete_lines(done.incomplete) == [f"2 replies were cut off: samples 1, 3 of {MODEL}"]
-    found = store.read("candidates").join(store.read("programs"), on=["task_id", "program_id"]).sort("sample_index")
-    assert found["extraction"].to_list() == ["block with the entry point", CUT_OFF] * 2
-    assert [bool(code) for code in found["code"]] == [True, False, True, False]
-    assert found["cost_usd"].to_list() == pytest.approx([EACH, 2 * EACH] * 2)
-
-
 def test_where_more_room_is_refused_the_first_reply_stays_and_is_not_asked_for_again(store: Store) -> None:
     with Server(
         behaviour=lambda serial, prompt: "400" if serial == 1 else "length" if serial == 0 else "good"

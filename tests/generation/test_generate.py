@@ -15,6 +15,7 @@ from difftrust.text import incomplete_lines
 from difftrust_core.base.task import Task
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.exceptions import BadStore, StoreInUse, WrongUsage
+from difftrust_core.generation.extraction import CUT_OFF
 from difftrust_core.generation.generate import Estimate, estimate_generation, generate
 from difftrust_core.generation.missing import GenerationOptions
 from difftrust_core.generation.prices import Price
@@ -264,21 +265,28 @@ def test_tasks_are_sampled_evenly_and_only_what_is_missing_is_asked(store: Store
     assert len(store.read("tasks")) == 5
 
 
-def test_a_reply_without_a_program_is_a_candidate_that_does_not_load(store: Store) -> None:
-    with Server(  # samples 1 and 3 are asked for once more, and refused again
-        text=lambda serial: "I will not." if serial in (1, 2, 4, 5) else "```\ndef double(x):\n    return 2 * x\n```"
+def test_a_reply_without_a_program_or_cut_twice_is_a_candidate_that_does_not_load(store: Store) -> None:
+    """Samples 1 and 3 are asked for once more, and are cut off or refused again."""
+    with Server(
+        behaviour=lambda serial, prompt: "length" if serial in (1, 2) else "good",
+        text=lambda serial: "I will not." if serial in (4, 5) else "```\ndef double(x):\n    return 2 * x\n```",
     ) as server:
         done = ask(store, TASKS[:1], server, m=4, concurrency=1)
     assert (done.n_replies, done.n_no_program, done.n_asked_again, done.n_requests) == (4, 2, 2, 6)
-    assert incomplete_lines(done.incomplete) == [f"2 replies held no complete function: samples 1, 3 of {MODEL}"]
-    assert store.read("candidates").sort("sample_index")["extraction"].to_list() == [
-        "block with the entry point", "no program"] * 2  # fmt: skip
+    assert sorted(incomplete_lines(done.incomplete)) == [
+        f"1 reply held no complete function: sample 3 of {MODEL}",
+        f"1 reply was cut off: sample 1 of {MODEL}",
+    ]
+    found = store.read("candidates").join(store.read("programs"), on=["task_id", "program_id"]).sort("sample_index")
+    whole = "block with the entry point"
+    assert found["extraction"].to_list() == [whole, CUT_OFF, whole, "no program"]
+    assert [bool(code) for code in found["code"]] == [True, False, True, False]
     measure(store, 10)
     row = query_estimates(store).row(0, named=True)
     assert (row["m"], row["n_load_errors"]) == (4, 20)
     assert row["error"] == pytest.approx(0.5)
     shown = query_sql(store, "SELECT extraction, sum(cost_usd) AS usd, any_value(prompt_hash) AS h FROM candidates GROUP BY 1 ORDER BY 1")  # noqa: E501  # fmt: skip
-    assert shown["usd"].to_list() == pytest.approx([0.0024, 0.0048])
+    assert shown["usd"].to_list() == pytest.approx([0.0024] * 3)
     assert len(set(shown["h"])) == 1
 
 
