@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from tests.compatibility.golden import DATA, REPOSITORY, assert_golden, shape
 from tests.support.command import Capture, run
+from tests.support.repository import repository
 
 GIVEN_UP = ("--witnesses", "--detection-rate")
 _TAKES_TIME = re.compile(r"\(\d+ s\)$")
@@ -82,6 +84,8 @@ def test_keys_of_check(pins: Path, capsys: Capture) -> None:
 
 @pytest.mark.slow
 def test_keys_of_diff(pins: Path, capsys: Capture) -> None:
+    repository(pins, {"parities.py": Path("old.py").read_text()})
+    shutil.copy("new.py", "parities.py")
     found = {
         "changed": parsed(capsys, "diff", "old.py::parity", "new.py::parity", "--format", "json"),
         "unchanged": parsed(capsys, "diff", "old.py::parity", "pinned.py::parity", "--format", "json"),
@@ -89,19 +93,9 @@ def test_keys_of_diff(pins: Path, capsys: Capture) -> None:
             capsys, *("diff", "old.py::parity", "new.py::parity", "--format", "json"),
             *("--expect", "parity(True) == 'even'"),
         ),
-        "of a revision": parsed(capsys, "diff", _committed(pins), "--format", "json"),
+        "of a revision": parsed(capsys, "diff", "HEAD", "--format", "json"),
     }  # fmt: skip
     assert_golden("keys_of_diff", {name: [status, shape(said)] for name, (status, said) in found.items()})
-
-
-def _committed(folder: Path) -> str:
-    """Commit one version of a file, leave another in the working tree, and return the revision."""
-    shutil.copy("old.py", "parities.py")
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    for words in (("init", "-q"), ("add", "parities.py"), (*who, "commit", "-qm", "old")):
-        subprocess.run(["git", *words], cwd=folder, check=True)
-    shutil.copy("new.py", "parities.py")
-    return "HEAD"
 
 
 @pytest.mark.quick(1)
@@ -194,3 +188,32 @@ def test_exit_codes(pins: Path, capsys: Capture) -> None:
         message = lines[-1] if said.status and lines else ""
         found[situation] = [said.status, message.replace(str(pins), "HERE").replace(", witnesses", "")]
     assert_golden("exit_codes", found)
+
+
+def test_candidates_are_held_against_pins(pins: Path, capsys: Capture) -> None:
+    """What earlier code pinned, in a docstring and as tests, is what a check and a diff go by."""
+    status, report = parsed(capsys, "check", "pinned.py::middle", "--candidates", "middle", "-n", 100, "--json")
+    contradictions = {(each["call"], name) for each in report["contradictions"] for name in each["candidates"]}
+    assert contradictions == {("middle([3, 1, 2])", "unsorted.py"), ("middle([0, 1])", "larger.py")}
+    assert (status, report["n_examples"], report["verdict"]) == (1, 3, "incoherent")
+
+
+def test_a_pin_is_written_as_it_was_then(pins: Path, capsys: Capture) -> None:
+    then = {name: Path(name).read_text() for name in ("pinned.py", "said_tests.py")}
+    shutil.copy("module.py", "pinned.py")
+    Path("said_tests.py").unlink()
+    written = ("--write-tests", "said_tests.py")
+    for pin in ("middle([0, 1]) == 0", "middle([]) raises IndexError"):
+        assert run(capsys, "check", "pinned.py::middle", "--pin", pin, *written).status == 0
+    words = ("diff", "old.py::parity", "new.py::parity", "--expect", "parity(True) == 'even'")
+    said = run(capsys, *words, *written)
+    assert said.status == 0
+    assert "Behaviour changed only where it was expected." in said.out
+    assert {name: Path(name).read_text() for name in then} == then
+
+
+def test_the_tests_written_then_run(pins: Path) -> None:
+    shutil.copy("middle/smaller.py", "pinned.py")
+    called = "import said_tests as t; [getattr(t, name)() for name in dir(t) if name.startswith('test_')]"
+    done = subprocess.run([sys.executable, "-c", called], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -2,18 +2,23 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.compatibility.golden import DATA, assert_golden, digest
-from tests.support.command import Capture, run
+from tests.support.command import Capture, run, succeed
 
 STORES = DATA / "stores"
 TABLES = (
     *("2", "3a", "3b", "3c", "4", "selection", "questions", "rankings", "readings", "undetected", "suspects"),
     *("draws", "guarantee", "policies", "tests"),
+)
+GENERATE = (
+    *("generate", "--benchmark", "starter", "--task", "starter/split_bill", "-j", 1),
+    *("--model", "simulated/strong", "--model", "simulated/weak"),
 )
 FIRST_TEXT = "min(program_id) over (partition by benchmark, task_id, tree_id) as first_text"
 """What tells programs apart, whatever their ids."""
@@ -45,18 +50,16 @@ def copied(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return Path(shutil.copytree(STORES / request.param, tmp_path / request.param))
 
 
-def columns_and_rows(capsys: Capture, store: Path, query: str) -> dict[str, Any]:
+def columns_and_rows(store: Path, query: str) -> dict[str, Any]:
     """Return what a query says: columns, how many rows, the first, and the sha256 of all."""
-    said = run(capsys, "sql", query, "--store", store, "--format", "json")
-    assert said.status == 0, said.err
-    rows = json.loads(said.out)
+    rows = json.loads(succeed("sql", query, "--store", store, "--format", "json"))
     return {"columns": list(rows[0]) if rows else [], "n": len(rows), "first": rows[:1], "sha256": digest(rows)}
 
 
 def shown(capsys: Capture, store: Path, tables: tuple[str, ...] = TABLES) -> dict[str, Any]:
     """Return what a store shows: its rows, and its tables or why there is none."""
-    model = columns_and_rows(capsys, store, "select min(model) as model from candidates")["first"][0]["model"]
-    found: dict[str, Any] = {name: columns_and_rows(capsys, store, query) for name, query in ROWS.items()}
+    model = columns_and_rows(store, "select min(model) as model from candidates")["first"][0]["model"]
+    found: dict[str, Any] = {name: columns_and_rows(store, query) for name, query in ROWS.items()}
     for name in tables:
         chosen = ("--model", model) if name in ("3a", "3b", "3c", "policies") else ()
         chosen = ("--delta", "0.1") if name == "guarantee" else chosen
@@ -65,69 +68,58 @@ def shown(capsys: Capture, store: Path, tables: tuple[str, ...] = TABLES) -> dic
     return found
 
 
-def verify(capsys: Capture, store: Path) -> None:
+def verify(store: Path) -> None:
     """Assert that nothing is wrong with a store."""
-    said = run(capsys, "verify", "--store", store, "--json", "-j", 1)
-    assert said.status == 0
-    assert json.loads(said.out)["findings"] == []
+    assert json.loads(succeed("verify", "--store", store, "--json", "-j", 1))["findings"] == []
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("copied", ["tests", "contest", "half", "replies", "sql", "domain"], indirect=True)
 def test_a_store_is_whole_and_shows_what_it_showed(copied: Path, capsys: Capture) -> None:
-    verify(capsys, copied)
+    verify(copied)
     assert_golden(f"store_{copied.name}", shown(capsys, copied, TABLES if copied.name == "contest" else ("4",)))
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("copied", ["tests", "half", "sql", "domain"], indirect=True)
 def test_a_store_is_resumed(copied: Path, capsys: Capture) -> None:
-    said = run(capsys, "execute", "--store", copied, "-n", 30, "-j", 1)
-    assert said.status == 0, said.err
-    verify(capsys, copied)
+    succeed("execute", "--store", copied, "-n", 30, "-j", 1)
+    verify(copied)
     tables = TABLES if copied.name in ("half", "domain") else ("4", "selection", "tests")
     assert_golden(f"store_{copied.name}_resumed", shown(capsys, copied, tables))
 
 
 @pytest.mark.parametrize("copied", ["half"], indirect=True)
-def test_a_resumed_store_keeps_what_was_executed(copied: Path, capsys: Capture) -> None:
+def test_a_resumed_store_keeps_what_was_executed(copied: Path) -> None:
     query = "select task_id, input_index, arguments from inputs where start = 0 and task_id like '%bill' order by all"
-    before = columns_and_rows(capsys, copied, query)
+    before = columns_and_rows(copied, query)
     assert before["n"] == 12
     programs = "select cpu_seconds from executions where start = 0 and task_id like '%bill' order by all"
-    seconds = run(capsys, "sql", programs, "--store", copied, "--format", "json").out
-    assert run(capsys, "execute", "--store", copied, "-n", 12, "-j", 1).status == 0
-    assert columns_and_rows(capsys, copied, query) == before
-    now = json.loads(run(capsys, "sql", programs, "--store", copied, "--format", "json").out)
-    assert [row for row in json.loads(seconds) if row in now] == json.loads(seconds)
+    read_seconds = partial(succeed, "sql", programs, "--store", copied, "--format", "json")
+    seconds = json.loads(read_seconds())
+    succeed("execute", "--store", copied, "-n", 12, "-j", 1)
+    assert columns_and_rows(copied, query) == before
+    now = json.loads(read_seconds())
+    assert [row for row in seconds if row in now] == seconds
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("copied", ["replies"], indirect=True)
 def test_replies_are_not_asked_for_again(copied: Path, capsys: Capture) -> None:
     kept = {path: path.read_text() for path in sorted(copied.rglob("replies.jsonl"))}
-    coders = ("--model", "simulated/strong", "--model", "simulated/weak")
-    chosen = ("--benchmark", "starter", "--task", "starter/split_bill", "-m", 3, "-j", 1)
-    said = run(capsys, "generate", "--store", copied, *chosen, *coders)
-    assert said.status == 0, said.err
-    assert "2 replies (0 without a program) by 2 requests" in said.out + said.err
+    assert "2 replies (0 without a program) by 2 requests" in succeed(*GENERATE, "-m", 3, "--store", copied)
     assert len(kept) == 2
     assert all(path.read_text().startswith(text) for path, text in kept.items())
-    said = run(capsys, "execute", "--store", copied, "-n", 12, "-j", 1)
-    assert said.status == 0, said.err
-    verify(capsys, copied)
+    succeed("execute", "--store", copied, "-n", 12, "-j", 1)
+    verify(copied)
     assert_golden("store_replies_resumed", shown(capsys, copied, ("4", "selection")))
 
 
 @pytest.mark.parametrize("copied", ["replies"], indirect=True)
-def test_candidates_come_back_from_replies(copied: Path, capsys: Capture) -> None:
+def test_candidates_come_back_from_replies(copied: Path) -> None:
     query = ROWS["candidates"]
-    before = columns_and_rows(capsys, copied, query)
+    before = columns_and_rows(copied, query)
     for name in ("candidates", "programs"):
         shutil.rmtree(copied / name)
-    chosen = ("--benchmark", "starter", "--task", "starter/split_bill", "-m", 2, "-j", 1)
-    said = run(
-        capsys, "generate", "--store", copied, *chosen, "--model", "simulated/strong", "--model", "simulated/weak"
-    )
-    assert said.status == 0, said.err
-    assert columns_and_rows(capsys, copied, query) == before
+    succeed(*GENERATE, "-m", 2, "--store", copied)
+    assert columns_and_rows(copied, query) == before

@@ -106,8 +106,6 @@ def compare(recorded: Mapping[str, Verdicts], new: Mapping[str, Verdicts]) -> tu
 
 def load_recorded() -> dict[str, Verdicts]:
     """Return the recorded verdicts by seed."""
-    if not RECORDED.exists():
-        return {}
     stored = json.loads(RECORDED.read_text(encoding="utf-8"))
     return {
         str(seed): {name: said[i] if isinstance(said, list) else said for name, said in stored["verdicts"].items()}

@@ -80,17 +80,19 @@ def test_kills_lose_nothing_that_arrived_and_pay_for_nothing_twice(tmp_path: Pat
             lost += len(server.asked) - asked - arrived
         missing, asked = N_SAMPLES - whole_lines(store).count(b"\n"), len(server.asked)
         assert missing > 0
-        run.start(*words(store, server))
-        ended = run.ended()
+        ended = run.run(*words(store, server))
         assert ended.status == 0, ended.said
         assert len(server.asked) - asked == missing
         assert len(server.asked) == N_SAMPLES + lost
         check_whole(store, server)
-        before = {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()}
-        run.start(*words(store, server))
-        assert run.ended().status == 0
+        before = times(store)
+        assert run.run(*words(store, server)).status == 0
         assert len(server.asked) == N_SAMPLES + lost
-        assert {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()} == before
+        assert times(store) == before
+
+
+def times(store: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()}
 
 
 def check_whole(store: Path, server: Server) -> None:
@@ -117,16 +119,14 @@ def test_a_full_disk_keeps_what_was_paid_and_says_so(tmp_path: Path, run: Comman
     run.mount("mount", "-t", "tmpfs", "-o", f"size={25 * 4096}", "none", disk)
     try:
         with Server() as server:
-            run.start(*words(disk / "store", server))
-            ended = run.ended()
+            ended = run.run(*words(disk / "store", server))
             assert (ended.status, "No space left on device" in ended.said) == (1, True), ended.said
             assert "Traceback" not in ended.said
             kept, asked = whole_lines(run.seen(disk / "store")).count(b"\n"), len(server.asked)
             assert read_list(run.seen(disk / "store")) == Store(run.seen(disk / "store")).names() != set()
             assert 0 < kept <= asked <= kept + CONCURRENCY < N_SAMPLES
             run.mount("mount", "-o", "remount,size=64m", disk)
-            run.start(*words(disk / "store", server))
-            assert run.ended().status == 0
+            assert run.run(*words(disk / "store", server)).status == 0
             assert len(server.asked) == asked + N_SAMPLES - kept
             check_whole(run.seen(disk / "store"), server)
     finally:
@@ -141,10 +141,9 @@ def test_ctrl_c_keeps_what_is_under_way_and_makes_candidates_of_it(tmp_path: Pat
         os.kill(pid, signal.SIGINT)
         ended = run.ended()
         assert ended.status == 130
-        said = ended.said
-        assert "stopping: waiting for the replies under way" in said
-        assert "the same command goes on from there" in said
-        assert "Traceback" not in said
+        assert "stopping: waiting for the replies under way" in ended.said
+        assert "the same command goes on from there" in ended.said
+        assert "Traceback" not in ended.said
         assert 20 <= len(server.asked) == whole_lines(store).count(b"\n") < N_SAMPLES
     assert len(Store.open(store).read("candidates")) == len(server.asked)
 

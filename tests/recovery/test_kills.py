@@ -108,12 +108,26 @@ class World:
         assert ended.status == 0, ended.said
         self.stages[name] = Stage(start, words, snapshot(store), time.monotonic() - began)
 
-    def fresh(self, stage: Stage, name: str = "store") -> Path:
-        store = self.folder / name
+    def fresh(self, name: str) -> tuple[Stage, Path]:
+        """Return a stage with a store in which it can begin."""
+        stage, store = self.stages[name], self.folder / "store"
         shutil.rmtree(store, ignore_errors=True)
         if stage.before:
             shutil.copytree(stage.before, store)
-        return store
+        return stage, store
+
+    def finish(self, stage: Stage, store: Path, first: Ended, *, hit: bool, prelude: str = "") -> "Result":
+        """Run the stage's command once more, and compare what it made of the store with the undisturbed one."""
+        return self.compare(
+            stage, store, first, self.server.run(*stage.words, "--store", store, prelude=prelude), hit=hit
+        )
+
+    def compare(self, stage: Stage, store: Path, first: Ended, again: Ended, *, hit: bool) -> "Result":
+        found = snapshot(self.server.seen(store))
+        differs = sorted(name for name in found.keys() | stage.after if found.get(name) != stage.after.get(name))
+        if again.status != 0:
+            differs.append(f"exit status {again.status}")
+        return Result(hit, differs, first.n_left + again.n_left, again.said)
 
     def close(self) -> None:
         for server in (self.server, self.second):
@@ -130,54 +144,49 @@ class Result:
     said: str = ""
 
 
-def compared(stage: Stage, store: Path, ended: Ended, *, hit: bool, n_left: int = 0) -> Result:
-    found = snapshot(store)
-    differs = sorted(name for name in found.keys() | stage.after.keys() if found.get(name) != stage.after.get(name))
-    if ended.status != 0:
-        differs.append(f"exit status {ended.status}")
-    return Result(hit, differs, n_left + ended.n_left, ended.said)
-
-
 def check_words(ended: Ended) -> None:
     """A command that fails says why in a line."""
     assert "Traceback" not in ended.said, ended.said
 
 
-def killed_host(world: World, draws: random.Random, name: str) -> Result:
-    stage = world.stages[name]
-    store = world.fresh(stage)
-    pid = world.server.start(*stage.words, "--store", store)
+def killed_host(
+    world: World,
+    draws: random.Random,
+    name: str,
+    prelude: str = "",
+    change: Callable[[Path], None] = lambda store: None,
+) -> Result:
+    """Change something before and after it."""
+    stage, store = world.fresh(name)
+    change(store)
+    pid = world.server.start(*stage.words, "--store", store, prelude=prelude)
     time.sleep(draws.uniform(0, stage.seconds))
     hit = kill(pid)
     first = world.server.ended()
-    return compared(stage, store, world.server.run(*stage.words, "--store", store), hit=hit, n_left=first.n_left)
+    change(store)
+    return world.finish(stage, store, first, hit=hit, prelude=prelude)
 
 
 def killed_at_a_rename(world: World, draws: random.Random, name: str) -> Result:
-    stage = world.stages[name]
-    store = world.fresh(stage)
+    stage, store = world.fresh(name)
     prelude = DIE_AT_A_RENAME.format(count=draws.randint(1, 40), before=draws.random() < 0.5)
     first = world.server.run(*stage.words, "--store", store, prelude=prelude)
-    again = world.server.run(*stage.words, "--store", store)
-    return compared(stage, store, again, hit=first.status == -9, n_left=first.n_left)
+    return world.finish(stage, store, first, hit=first.status == -9)
 
 
 def killed_and_followed_at_once(world: World, draws: random.Random) -> Result:
     """The next run begins while workers of the killed one may still be there."""
-    stage = world.stages["workers"]
-    store = world.fresh(stage)
+    stage, store = world.fresh("workers")
     pid = world.server.start(*stage.words, "--store", store)
     time.sleep(stage.seconds * draws.uniform(0.3, 1))
     hit = kill(pid)
     again = world.second.run(*stage.words, "--store", store)
-    first = world.server.ended()
-    return compared(stage, store, again, hit=hit, n_left=first.n_left)
+    return world.compare(stage, store, world.server.ended(), again, hit=hit)
 
 
 def killed_below(world: World, draws: random.Random, *, name: str, find: Callable[[int], list[int]]) -> Result:
     """A worker or a zygote; the run may end with a line that says so, or go on."""
-    stage = world.stages[name]
-    store = world.fresh(stage)
+    stage, store = world.fresh(name)
     pid = world.server.start(*stage.words, "--store", store)
     time.sleep(draws.uniform(0, stage.seconds))
     end, hit = time.monotonic() + 20, False
@@ -189,13 +198,12 @@ def killed_below(world: World, draws: random.Random, *, name: str, find: Callabl
     check_words(first)
     assert first.status in (0, 1)
     assert first.status == 0 or find is not workers or "a worker process was killed" in first.said, first.said
-    return compared(stage, store, world.server.run(*stage.words, "--store", store), hit=hit, n_left=first.n_left)
+    return world.finish(stage, store, first, hit=hit)
 
 
 def interrupted(world: World, draws: random.Random) -> Result:
     """What is finished by then is kept as it is."""
-    stage = world.stages[draws.choice(["execute", "workers"])]
-    store = world.fresh(stage)
+    stage, store = world.fresh(draws.choice(["execute", "workers"]))
 
     def finished() -> dict[Path, int]:
         return {path: path.stat().st_mtime_ns for path in store.glob("executions/**/*.parquet")}
@@ -210,9 +218,9 @@ def interrupted(world: World, draws: random.Random) -> Result:
     assert first.status in (0, 130)
     assert first.status == 0 or "the same command goes on from there" in first.said, first.said
     before = finished()
-    again = world.server.run(*stage.words, "--store", store)
+    result = world.finish(stage, store, first, hit=first.status == 130)
     assert before.items() <= finished().items()
-    return compared(stage, store, again, hit=first.status == 130, n_left=first.n_left)
+    return result
 
 
 def full_disk(world: World, draws: random.Random, name: str) -> Result:
@@ -232,15 +240,14 @@ def full_disk(world: World, draws: random.Random, name: str) -> Result:
         hit = first.status == 1
         assert not hit or "No space left on device" in first.said, first.said
         server.mount("mount", "-o", "remount,size=64m", disk)
-        return compared(stage, server.seen(store), server.run(*stage.words, "--store", store), hit=hit)
+        return world.finish(stage, store, first, hit=hit)
     finally:
         server.mount("umount", disk)
 
 
 def read_only(world: World, draws: random.Random) -> Result:
-    stage = world.stages[draws.choice(["execute", "extend", "compact"])]
-    server, store = world.server, world.fresh(stage)
-    before = snapshot(store)
+    stage, store = world.fresh(draws.choice(["execute", "extend", "compact"]))
+    server, before = world.server, snapshot(store)
     server.mount("mount", "--bind", store, store)
     try:
         server.mount("mount", "-o", "remount,ro,bind", store)
@@ -253,45 +260,34 @@ def read_only(world: World, draws: random.Random) -> Result:
         assert checked.status == 0, checked.said
     finally:
         server.mount("umount", store)
-    return compared(stage, store, server.run(*stage.words, "--store", store), hit=first.status == 1)
+    return world.finish(stage, store, first, hit=first.status == 1)
 
 
 def jumping_clock(world: World, draws: random.Random) -> Result:
     """The clock jumps by years ten times a second, and every file's times lie anywhere, before and after a kill."""
-    stage = world.stages[draws.choice(["execute", "extend", "compact"])]
-    server, store = world.server, world.fresh(stage)
-    _set_times(store, draws)
+
+    def set_times(store: Path) -> None:
+        for path in sorted(store.rglob("*")):
+            os.utime(path, (draws.uniform(0, 4e9), draws.uniform(0, 4e9)))
+
     prelude = JUMPING_CLOCK.format(seed=draws.randint(0, 9999))
-    pid = server.start(*stage.words, "--store", store, prelude=prelude)
-    time.sleep(draws.uniform(0, stage.seconds))
-    hit = kill(pid)
-    first = server.ended()
-    _set_times(store, draws)
-    again = server.run(*stage.words, "--store", store, prelude=prelude)
-    return compared(stage, store, again, hit=hit, n_left=first.n_left)
-
-
-def _set_times(store: Path, draws: random.Random) -> None:
-    for path in sorted(store.rglob("*")):
-        os.utime(path, (draws.uniform(0, 4e9), draws.uniform(0, 4e9)))
+    return killed_host(world, draws, draws.choice(["execute", "extend", "compact"]), prelude, set_times)
 
 
 def two_at_once(world: World, draws: random.Random) -> Result:
-    stage = world.stages[draws.choice(["execute", "workers", "extend", "compact"])]
-    store = world.fresh(stage)
+    stage, store = world.fresh(draws.choice(["execute", "workers", "extend", "compact"]))
     world.server.start(*stage.words, "--store", store)
     time.sleep(draws.uniform(0, stage.seconds))
     other = world.second.run(*stage.words, "--store", store)
     first = world.server.ended()
-    told = 0
-    for ended in (other, first):
-        assert ended.status in (0, 1)
-        if ended.status == 1:
-            assert "another difftrust command writes to" in ended.said, ended.said
-            told += 1
-    assert told < 2
-    again = world.server.run(*stage.words, "--store", store)
-    return compared(stage, store, again, hit=told == 1, n_left=first.n_left + other.n_left)
+    told = [ended for ended in (other, first) if ended.status != 0]
+    assert len(told) < 2
+    for ended in told:
+        assert ended.status == 1
+        assert "another difftrust command writes to" in ended.said, ended.said
+    result = world.finish(stage, store, first, hit=bool(told))
+    result.n_left += other.n_left
+    return result
 
 
 Kill = Callable[[World, random.Random], Result]

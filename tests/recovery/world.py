@@ -53,7 +53,13 @@ class Server:
     def __init__(self, folder: Path, kind: str = "execute", environment: dict[str, str] | None = None):
         self.log = folder / f"log-{id(self)}"
         self.process = subprocess.Popen(
-            [*namespace(), sys.executable, "-m", "tests.support.preloaded_cli", kind],
+            [
+                *(("unshare", "--mount", "--") if may_mount() else ()),
+                sys.executable,
+                "-m",
+                "tests.support.preloaded_cli",
+                kind,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -96,11 +102,6 @@ class Server:
         self.process.wait(timeout=30)
         assert self.process.stdout is not None
         self.process.stdout.close()
-
-
-def namespace() -> list[str]:
-    """Return what starts a command in a mount namespace of its own, nothing where that is not allowed."""
-    return ["unshare", "--mount", "--"] if may_mount() else []
 
 
 def may_mount() -> bool:
