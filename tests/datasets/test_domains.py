@@ -45,13 +45,16 @@ def test_tasks_of_other_benchmarks_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("field", "text", "said"),
     [
+        ("requires", "n >", "not Python"),
         ("requires", "import math", "must define requires"),
+        ("types", "m: int", "name m, its signature"),
         ("types", "n: Foo", "not understood"),
         ("types", "n: int) or (", "expected parameters"),
+        ("generate", "x = 1", "must define generate"),
     ],
 )
 def test_a_domain_that_cannot_be_read_is_refused_with_its_task(field: str, text: str, said: str) -> None:
-    """The error names the task and what was found; tests/cli/test_own_tasks.py has further ones in files."""
+    """The error names the task and what was found."""
     with pytest.raises(BadTask, match=f"tiny/half.*{said}"):
         language_of(HALF).check(replace(HALF, domain=Domain(**{field: text})))
 

@@ -115,7 +115,10 @@ def test_the_fields() -> None:
 
 
 NO_RELATIONS = [
+    {"relation": "any"},
     {"relation": 1},
+    {"accept": ""},
+    {"accept": ACCEPT, "normal": NORMAL},
     {"atol": "0.1"},
     {"rtol": True},
     {"tokens": "yes"},

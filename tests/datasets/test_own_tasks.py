@@ -246,6 +246,24 @@ def test_a_folder_is_all_its_files_under_one_name(tmp_path: Path) -> None:
     assert [(t.benchmark, t.task_id) for t in load_tasks(folder)] == [("both", "f"), ("both", "mine/f")]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "own.py",
+            'def f(x: int) -> int:\n    """Doc."""\n    pass\n',
+            "line 1, f: expected a reference, or `...` for",
+        ),
+        ("humaneval.jsonl", json.dumps(entry()), "HumanEval is another benchmark"),
+    ],
+)
+def test_a_body_of_pass_and_the_name_of_a_known_benchmark_are_refused(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    with pytest.raises(BadBenchmark, match=said):
+        load_tasks(write(tmp_path, name, text))
+
+
 def test_a_name_of_more_than_200_characters_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "tasks.jsonl"
     path.write_text(json.dumps(entry(task_id="t" * 200, entry_point="f", reference=None)))
