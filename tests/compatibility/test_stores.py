@@ -60,6 +60,7 @@ def shown(capsys: Capture, store: Path, tables: tuple[str, ...] = TABLES) -> dic
     """Return what a store shows: its rows, and its tables or why there is none."""
     model = columns_and_rows(store, "select min(model) as model from candidates")["first"][0]["model"]
     found: dict[str, Any] = {name: columns_and_rows(store, query) for name, query in ROWS.items()}
+    capsys.readouterr()  # what the queries and commands before them wrote to standard error
     for name in tables:
         chosen = ("--model", model) if name in ("3a", "3b", "3c", "policies") else ()
         chosen = ("--delta", "0.1") if name == "guarantee" else chosen
