@@ -43,9 +43,11 @@ def test_dissent_and_errors_of_others_by_hand() -> None:
     assert alone.select("dissent", "others_err").row(0) == (None, None)
 
 
-def test_the_reference_of_a_task_may_be_any_of_its_rows() -> None:
+def test_the_reference_of_a_task_may_be_any_of_its_rows_and_what_does_not_load_is_no_answer() -> None:
     made = pool_of([LABELS[:3]] * 3, [1, 2, 0], {("a", 0.6): members([[1], [1], [0]])})
     assert answers(made, temperature=0.6, m=1, n=2).sort("task_id")["wrong"].to_list() == [False, True, False]
+    rows = answers(pool(a=[[3, 3, 0], [3, 3, 1], [3, 3]]), temperature=0.6, m=3, n=2)
+    assert rows["wrong"].to_list() == [False, True, True]
 
 
 def test_of_answers_shared_by_as_many_models_the_first_row_counts() -> None:
@@ -64,11 +66,6 @@ def test_rows_stay_in_the_order_in_which_they_are_given() -> None:
     rows = behaviour_signals(made, temperature=0.6, m=2, n=2).sort("model", "task_id", descending=[True, False])
     again = with_other_models(made, rows.drop("wrong", "dissent", "others_err"), m=2)
     assert again.rows() == rows.select(again.columns).rows()
-
-
-def test_a_candidate_that_does_not_load_is_no_answer() -> None:
-    rows = answers(pool(a=[[3, 3, 0], [3, 3, 1], [3, 3]]), temperature=0.6, m=3, n=2)
-    assert rows["wrong"].to_list() == [False, True, True]
 
 
 @settings(max_examples=100, deadline=None)

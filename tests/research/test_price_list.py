@@ -49,20 +49,9 @@ def market(**given: int | bool) -> Market:
     return open_market(pool(**given), CHECKED, n=1)
 
 
-def made_score(detection: float, false_alarms: float, usd: float) -> Score:
-    """Return a score on two tasks, one erroneous and one solved."""
-    parts = {
-        "erroneous": [1.0, 0.0],
-        "detected": [detection, 0.0],
-        "false_alarm": [0.0, false_alarms],
-        "programs": [2.0, 2.0],
-        "usd": [usd, usd],
-    }
-    arrays = {name: np.array(values) for name, values in parts.items()}
-    return Score(policy=Policy(own=1), **arrays)
-
-
-BOTH = np.array([True, True])
+def made_score(erroneous: np.ndarray, detected: np.ndarray, false_alarm: np.ndarray) -> Score:
+    same = {"programs": erroneous, "usd": erroneous}
+    return Score(policy=Policy(own=1), erroneous=erroneous, detected=detected, false_alarm=false_alarm, **same)
 
 
 def test_the_split_is_a_hash_of_seed_and_id() -> None:
@@ -101,38 +90,30 @@ def with_lower_bounds(given: Pool, *names: str) -> Pool:
     return replace(given, members=marked)
 
 
-def test_a_model_whose_price_is_a_lower_bound_is_not_taken_for_cheap() -> None:
+def test_a_price_that_is_a_lower_bound_is_not_taken_for_cheap_and_makes_policies_lower_bounds() -> None:
+    """Beside what is bought all have the checked program: those that buy others only have an exact price."""
     found = open_market(with_lower_bounds(pool(), "m0"), CHECKED, n=1)
     assert (found.at_least, found.unpriced) == (("m0",), ())
     assert found.cheap == tuple((f"m{i}", 0.6) for i in (1, 2, 3))
     assert not any(line.score.usd_is_lower_bound for line in price_list(found))
-
-
-def test_every_policy_for_a_model_whose_price_is_a_lower_bound_is_one() -> None:
-    found = open_market(with_lower_bounds(pool(), "checked"), CHECKED, n=1)
-    assert found.at_least == ("checked",)
-    assert all(line.score.usd_is_lower_bound for line in price_list(found))
-
-
-def test_the_price_list_offers_what_is_recorded() -> None:
-    offered = [line.score.policy for line in price_list(market())]
-    assert [policy.own for policy in offered if not policy.others] == [1, 4, 4, 4, 1, 4]
-    assert [p.dissents for p in offered if p.others == tuple((f"m{i}", 0.6) for i in range(4))] == [2, 3]
-    alone = price_list(market(n_others=0, hot=False))
-    assert {line.family for line in alone} == {OWN, module.MAJORITY}
-    assert price_list(market(n_others=0, hot=False, m=1)) == []
+    own = open_market(with_lower_bounds(pool(), "checked"), CHECKED, n=1)
+    assert own.at_least == ("checked",)
+    assert all(line.score.usd_is_lower_bound for line in price_list(own))
+    offers = make_offers(own)
+    assert offers.bought_is_lower_bound.tolist() == [policy.own > 0 for policy in offers.policies]
 
 
 def test_public_examples_are_offered_alone_and_beside_own_programs_and_cheap_others() -> None:
     found = market()
-    without = price_list(found)
     fails = np.zeros(len(found.evidence.task), dtype=bool)
-    lines = price_list(replace(found, evidence=replace(found.evidence, fails=fails)))
-    assert [(line.family, line.score.policy) for line in lines[: len(without)]] == [
-        (line.family, line.score.policy) for line in without
-    ]
+    without, lines = (
+        [(line.family, line.score.policy) for line in price_list(each)]
+        for each in (found, replace(found, evidence=replace(found.evidence, fails=fails)))
+    )
+    assert [policy.own for family, policy in without if family == module.HOT] == [1, 4]
+    assert lines[: len(without)] == without
     cheap = tuple((f"m{i}", 0.6) for i in range(4))
-    assert [(line.family, line.score.policy) for line in lines[len(without) :]] == [
+    assert lines[len(without) :] == [
         (module.EXAMPLE, Policy(examples=True)),
         *((module.EXAMPLE_AND_OWN, Policy(examples=True, own=own)) for own in (1, 4)),
         *((module.EXAMPLE_AND_CHEAP, Policy(examples=True, others=cheap, dissents=d)) for d in (2, 3)),
@@ -140,30 +121,40 @@ def test_public_examples_are_offered_alone_and_beside_own_programs_and_cheap_oth
 
 
 @pytest.mark.parametrize(
-    ("m", "own"), [(2, [1, 1]), (3, [1, 2, 2]), (4, [1, 3, 3, 3]), (5, [1, 4, 4, 4]), (10, [1, 4, 9, 9, 9])]
+    ("m", "own", "beside"),
+    [
+        (1, [], []),
+        (2, [1, 1], [1]),
+        (3, [1, 2, 2], [2]),
+        (4, [1, 3, 3, 3], [2, 3]),
+        (5, [1, 4, 4, 4], [2, 4]),
+        (10, [1, 4, 9, 9, 9], [2, 9]),
+    ],
 )
-def test_own_programs_are_offered_as_far_as_they_go_all_with_a_stop_and_from_four_on_a_majority(
-    m: int, own: list[int]
+def test_own_programs_are_offered_as_far_as_they_go_all_with_a_stop_from_four_on_a_majority_and_beside_others(
+    m: int, own: list[int], beside: list[int]
 ) -> None:
-    offered = [line.score.policy for line in price_list(market(n_others=0, hot=False, m=m))]
+    lines = price_list(market(m=m, hot=False))
+    offered = [line.score.policy for line in lines if line.family in (OWN, module.MAJORITY)]
     assert [policy.own for policy in offered] == own
-    assert [policy.stop for policy in offered].count(True) == 1
+    assert [policy.stop for policy in offered].count(True) == (m > 1)
     assert [policy.own_dissents for policy in offered if policy.own_dissents > 1] == ([m // 2] if m >= 4 else [])
+    bought = [line.score.policy for line in lines if line.family == module.BOTH]
+    assert [(policy.own, policy.dissents, len(policy.others)) for policy in bought] == [(k, 2, 3) for k in beside]
 
 
-@pytest.mark.parametrize(("n_others", "dissents"), [(3, []), (4, [1, 2, 3])])
-def test_others_are_chosen_only_where_there_are_more_than_three(n_others: int, dissents: list[int]) -> None:
-    lines = price_list(market(n_others=n_others))
-    assert [line.score.policy.dissents for line in lines if line.family == CHOSEN] == dissents
-    more = {module.ALL_CHEAP, module.BOTH} if n_others > 3 else set()
-    assert more == {module.ALL_CHEAP, module.BOTH} & {line.family for line in lines}
-    assert [line.score.policy.dissents for line in lines if line.family == module.CHEAPEST] == [1, 2, 3]
-
-
-@pytest.mark.parametrize(("m", "own"), [(1, []), (2, [1]), (3, [2]), (5, [2, 4])])
-def test_beside_chosen_others_three_programs_or_all_are_bought_as_far_as_they_go(m: int, own: list[int]) -> None:
-    bought = [line.score.policy for line in price_list(market(m=m)) if line.family == module.BOTH]
-    assert [(policy.own, policy.dissents, len(policy.others)) for policy in bought] == [(size, 2, 3) for size in own]
+@pytest.mark.parametrize(
+    ("n_others", "dissents"),
+    [
+        (0, {}),
+        (3, {module.CHEAPEST: [1, 2, 3]}),
+        (4, {module.CHEAPEST: [1, 2, 3], module.ALL_CHEAP: [2, 3], CHOSEN: [1, 2, 3]}),
+    ],
+)
+def test_others_are_chosen_only_where_there_are_more_than_three(n_others: int, dissents: dict[str, list[int]]) -> None:
+    lines = price_list(market(n_others=n_others, m=1, hot=False))
+    found = {line.family: [own.score.policy.dissents for own in lines if own.family == line.family] for line in lines}
+    assert found == dissents
 
 
 def test_a_task_counts_with_one_program_of_each_other_model_and_one_less_of_its_own_at_the_higher_temperature() -> None:
@@ -176,30 +167,28 @@ def test_a_task_counts_with_one_program_of_each_other_model_and_one_less_of_its_
 
 def test_the_others_are_chosen_on_the_first_half_alone() -> None:
     found = market(n_others=5)
-    chosen = [line for line in price_list(found) if line.family == CHOSEN]
-    for dissents, line in enumerate(chosen, 1):
+    chosen = [line.score.policy for line in price_list(found) if line.family == CHOSEN]
+    for dissents, policy in enumerate(chosen, 1):
         gains = {}
         for three in itertools.combinations(found.cheap, 3):
             (made,) = score(found.evidence, [Policy(others=three, dissents=dissents)])
             rates = made.rates(found.first_half)
             gains[three] = rates.detection - rates.false_alarms
-        assert gains[line.score.policy.others] == pytest.approx(max(gains.values()))
+        assert gains[policy.others] == pytest.approx(max(gains.values()))
     # What happens on the second half changes nothing of the choice.
-    worse = replace(found, evidence=replace(found.evidence, wrong=found.evidence.wrong & in_first(found)))
-    again = [line.score.policy for line in price_list(worse) if line.family == CHOSEN]
-    assert again == [line.score.policy for line in chosen]
-
-
-def in_first(found: Market) -> np.ndarray:
-    """Return whether each cell is of a task of the first half."""
-    return found.first_half[found.evidence.task]
+    wrong = found.evidence.wrong & found.first_half[found.evidence.task]
+    worse = replace(found, evidence=replace(found.evidence, wrong=wrong))
+    assert [line.score.policy for line in price_list(worse) if line.family == CHOSEN] == chosen
 
 
 def test_fit_takes_the_largest_difference_and_the_first_of_equal_ones() -> None:
-    scores = [made_score(0.5, 0.1, 3.0), made_score(0.9, 0.4, 1.0), made_score(0.6, 0.1, 9.0)]
-    assert fit(scores, BOTH) is scores[1]  # 0.4 and 0.5 and 0.5
-    undefined = made_score(math.nan, 0.0, 0.0)
-    assert fit([undefined, scores[0]], BOTH) is scores[0]
+    both, erroneous = np.array([True, True]), np.array([1.0, 0.0])
+    least, first, equal, undefined = (
+        made_score(erroneous, np.array([detection, 0.0]), np.array([0.0, alarms]))
+        for detection, alarms in ((0.5, 0.1), (0.9, 0.4), (0.6, 0.1), (math.nan, 0.0))
+    )
+    assert fit([least, first, equal], both) is first  # 0.4 and 0.5 and 0.5
+    assert fit([undefined, least], both) is least
 
 
 def test_the_wide_choice_holds_every_choice_of_models_and_thresholds_once() -> None:
@@ -239,10 +228,8 @@ def test_what_costs_nothing_or_nobody_knows_what_has_no_price(
 
 def test_intervals_cover_tasks() -> None:
     rng = np.random.default_rng(0)
-    erroneous = rng.random(60)
-    parts = {"detected": erroneous * 0.5, "false_alarm": np.zeros(60), "programs": erroneous, "usd": erroneous}
-    one = Score(policy=Policy(), erroneous=erroneous, **parts)
-    every = np.ones(60, dtype=bool)
+    erroneous, every = rng.random(60), np.ones(60, dtype=bool)
+    one = made_score(erroneous, erroneous * 0.5, np.zeros(60))
     found = intervals(one, every, seed=0)
     assert found["detection"] == pytest.approx((0.5, 0.5))  # the same on every task
     assert found["false_alarms"] == clopper_pearson(0, int((1 - erroneous).sum()), alpha=0.025)
@@ -253,26 +240,21 @@ def test_intervals_cover_tasks() -> None:
     assert all(math.isnan(end) for end in intervals(replace(one, erroneous=np.zeros(60)), every, seed=0)["detection"])
 
 
-def test_a_single_program_is_one_trial() -> None:
-    erroneous = np.array([1.0, 0.0])
-    parts = {"erroneous": erroneous, "programs": erroneous, "usd": erroneous, "false_alarm": 0 * erroneous}
-    one = Score(policy=Policy(), detected=0 * erroneous, **parts)
-    found = intervals(one, np.ones(2, dtype=bool), seed=0)
-    assert found["detection"] == found["false_alarms"] == clopper_pearson(0, 1, alpha=0.025)
-
-
-def test_shares_that_no_resample_can_change_have_the_limits_of_as_many_programs_as_there_are_tasks() -> None:
-    erroneous = np.array([0.7, 0.2, 0.1] * 3)  # adds up to 3, or to a little less
-    every = np.ones(9, dtype=bool)
-    parts = {"erroneous": erroneous, "programs": erroneous, "usd": erroneous}
-    for detected, caught in ((0 * erroneous, 0), (erroneous, 3)):
-        one = Score(policy=Policy(), detected=detected, false_alarm=1 - erroneous, **parts)
-        found = intervals(one, every, seed=0)
-        assert found["detection"] == clopper_pearson(caught, 3, alpha=0.025)
-        assert found["false_alarms"] == clopper_pearson(6, 6, alpha=0.025)
-
-
-RATES = ("detection", "false_alarms", "programs", "usd_per_1000")
+@pytest.mark.parametrize(
+    ("erroneous", "caught", "alarms", "of_wrong", "of_right"),
+    [
+        ([1.0, 0.0], 0, 0, (0, 1), (0, 1)),
+        ([0.7, 0.2, 0.1] * 3, 0, 1, (0, 3), (6, 6)),  # adds up to 3, or to a little less
+        ([0.7, 0.2, 0.1] * 3, 1, 1, (3, 3), (6, 6)),
+    ],
+)
+def test_shares_that_no_resample_can_change_have_the_limits_of_as_many_programs_as_there_are_tasks(
+    erroneous: list[float], caught: int, alarms: int, of_wrong: tuple[int, int], of_right: tuple[int, int]
+) -> None:
+    wrong = np.array(erroneous)
+    found = intervals(made_score(wrong, caught * wrong, alarms * (1 - wrong)), np.ones(len(wrong), dtype=bool), seed=0)
+    assert found["detection"] == clopper_pearson(*of_wrong, alpha=0.025)
+    assert found["false_alarms"] == clopper_pearson(*of_right, alpha=0.025)
 
 
 def offers_of(*rows: tuple[float, float, float], bounds: tuple[bool, ...] = ()) -> Offers:
@@ -283,46 +265,54 @@ def offers_of(*rows: tuple[float, float, float], bounds: tuple[bool, ...] = ()) 
     return Offers(market=market(), policies=(), fitted=made, scored=made, bought_is_lower_bound=is_bound)
 
 
-@pytest.mark.parametrize(
-    "found",
-    [market(), market(n_others=0, hot=False), market(n_others=2, m=2)],
-    ids=["all", "own alone", "two programs"],
-)
-def test_the_rates_are_those_of_each_policy_by_itself(found: Market) -> None:
+@pytest.mark.parametrize("given", [{}, {"n_others": 0, "hot": False}, {"n_others": 2, "m": 2}], ids=str)
+def test_the_rates_are_those_of_each_policy_by_itself(given: dict[str, int]) -> None:
+    found = market(**given)
     offers = make_offers(found)
     scores = score(found.evidence, offers.policies)
     for tasks, own in ((found.first_half, offers.fitted), (~found.first_half, offers.scored)):
         one_by_one = [made.rates(tasks) for made in scores]
-        for name in RATES:
+        for name in ("detection", "false_alarms", "programs", "usd_per_1000"):
             expected = [getattr(rates, name) for rates in one_by_one]
             assert getattr(own, name) == pytest.approx(expected, nan_ok=True), name
 
 
-def test_lower_bounds_are_those_of_what_is_bought() -> None:
-    """Without the checked program, which all policies have, those that buy others only have an exact price."""
-    offers = make_offers(open_market(with_lower_bounds(pool(), "checked"), CHECKED, n=1))
-    assert offers.bought_is_lower_bound.tolist() == [policy.own > 0 for policy in offers.policies]
+MANY = [(0.3, 0.01, 1.0), (0.6, 0.05, 4.0), (0.61, 0.05, 8.0), (0.9, 0.3, 2.0), (0.95, 0.0, math.nan)]
+EXACT = [(0.3, 0.0, 4.0), (0.29, 0.0, 1.0)]
+ROUNDED = 0.1 + 0.2  # 0.30000000000000004
 
 
-def test_the_cheapest_that_suffices_is_chosen_else_what_detects_most() -> None:
-    offers = offers_of((0.3, 0.01, 1.0), (0.6, 0.05, 4.0), (0.61, 0.05, 8.0), (0.9, 0.3, 2.0), (0.95, 0.0, math.nan))
-    wishes = {
-        (0.2, 0.05): 0,
-        (0.6, 0.05): 1,
-        (0.605, 0.05): 2,
-        (0.8, 0.05): 1,  # 0.61 is hardly more, for twice as much
-        (None, 0.05): 1,
-        (0.8, None): 3,
-        (0.1, 0.001): None,
-        (0, 0.05): 0,
-        (None, 0): None,
-    }
-    for (detection, alarms), place in wishes.items():
-        assert offers.cheapest(detection=detection, false_alarms=alarms) == place
-    for name, share in (("detection", 1.5), ("false_alarms", 5), ("detection", -0.1)):
-        with pytest.raises(WrongUsage, match=rf"{name.replace('_', ' ')} lies in \[0, 1\], got {share}"):
-            offers.cheapest(**{"detection": None, "false_alarms": None, name: share})
-    assert offers.cheapest(detection=1, false_alarms=1) == 3
+@pytest.mark.parametrize(
+    ("rows", "detection", "alarms", "place"),
+    [
+        (MANY, 0.2, 0.05, 0),
+        (MANY, 0.6, 0.05, 1),
+        (MANY, 0.605, 0.05, 2),
+        (MANY, 0.8, 0.05, 1),  # 0.61 is hardly more, for twice as much
+        (MANY, None, 0.05, 1),
+        (MANY, 0.8, None, 3),
+        (MANY, 0.1, 0.001, None),
+        (MANY, 0, 0.05, 0),
+        (MANY, None, 0, None),
+        (MANY, 1, 1, 3),
+        # what has just the false alarms that are asked for, and what detects just what is asked for
+        ([(0.5, ROUNDED, 1.0), (0.4, 0.2, 1.0)], 0.5, 0.3, 0),
+        ([(0.5, ROUNDED, 1.0), (0.4, 0.2, 1.0)], 0.4, 0.2, 1),
+        (EXACT, 0.3, None, 0),
+        (EXACT, ROUNDED, None, 0),
+        (EXACT, None, None, 1),
+    ],
+)
+def test_the_cheapest_that_suffices_is_chosen_else_what_detects_most(
+    rows: list[tuple[float, float, float]], detection: float | None, alarms: float | None, place: int | None
+) -> None:
+    assert offers_of(*rows).cheapest(detection=detection, false_alarms=alarms) == place
+
+
+@pytest.mark.parametrize(("name", "share"), [("detection", 1.5), ("false_alarms", 5), ("detection", -0.1)])
+def test_a_wish_that_is_no_share_is_refused(name: str, share: float) -> None:
+    with pytest.raises(WrongUsage, match=rf"{name.replace('_', ' ')} lies in \[0, 1\], got {share}"):
+        offers_of(*MANY).cheapest(**{"detection": None, "false_alarms": None, name: share})
 
 
 def test_a_lower_bound_is_chosen_only_where_no_exact_price_will_do() -> None:
@@ -343,40 +333,22 @@ def test_the_frontier_rises_and_the_most_careful_has_fewest_false_alarms() -> No
 
 
 def test_differences_by_rounding_make_no_policy_better_or_worse() -> None:
-    more = 0.1 + 0.2  # 0.30000000000000004
-    assert offers_of((0.3, more, 1.0), (more, 0.3, 2.0)).frontier(false_alarms=0.3) == [0]
+    assert offers_of((0.3, ROUNDED, 1.0), (ROUNDED, 0.3, 2.0)).frontier(false_alarms=0.3) == [0]
     assert offers_of((0.3, 0.0, 1.0), (0.31, 0.0, 2.0)).frontier(false_alarms=0.0) == [0, 1]  # the last detects more
-    assert offers_of((0.3, 0.0, 1.0), (0.9, 0.5, 1.0)).most_careful(detection=more) == 0
+    assert offers_of((0.3, 0.0, 1.0), (0.9, 0.5, 1.0)).most_careful(detection=ROUNDED) == 0
 
 
-def test_without_prices_programs_are_counted() -> None:
+@pytest.mark.parametrize("nanodollars", [-1, 0], ids=["unknown", "free"])
+def test_without_prices_programs_are_counted(nanodollars: int) -> None:
     given = pool()
-    unknown = {c: replace(o, cost_nanodollars=np.full_like(o.cost_nanodollars, -1)) for c, o in given.members.items()}
-    free = {c: replace(o, cost_nanodollars=np.zeros_like(o.cost_nanodollars)) for c, o in given.members.items()}
-    assert has_price(given, CHECKED)
-    for own in (unknown, free):
-        without = replace(given, members=own)
-        assert not has_price(without, CHECKED)
-        found = open_market(without, CHECKED, n=1, by_price=False)
-        assert sorted(found.cheap) == [(f"m{i}", 0.6) for i in range(4)]
-        offers = make_offers(found)
-        place = offers.cheapest(detection=0.3, false_alarms=0.5)
-        assert place is not None
-        fewer = offers.fitted.programs < offers.fitted.programs[place] - 1e-9
-        enough = (offers.fitted.detection >= 0.3) & (offers.fitted.false_alarms <= 0.5)
-        assert enough[place]
-        assert not (fewer & enough).any()
-        assert np.isnan(offers.fitted.usd_per_1000).all()
-
-
-def test_a_policy_at_just_the_false_alarms_asked_for_has_no_more() -> None:
-    offers = offers_of((0.5, 0.1 + 0.2, 1.0), (0.4, 0.2, 1.0))
-    assert offers.cheapest(detection=0.5, false_alarms=0.3) == 0  # 0.30000000000000004
-    assert offers.cheapest(detection=0.4, false_alarms=0.2) == 1
-
-
-def test_a_policy_that_detects_just_what_is_asked_for_is_preferred_to_a_cheaper_one_that_detects_hardly_less() -> None:
-    offers = offers_of((0.3, 0.0, 4.0), (0.29, 0.0, 1.0))
-    for detection in (0.3, 0.1 + 0.2):  # 0.30000000000000004
-        assert offers.cheapest(detection=detection, false_alarms=None) == 0
-    assert offers.cheapest(detection=None, false_alarms=None) == 1
+    costs = {c: np.full_like(own.cost_nanodollars, nanodollars) for c, own in given.members.items()}
+    own = {c: replace(given.members[c], cost_nanodollars=cost) for c, cost in costs.items()}
+    found = open_market(replace(given, members=own), CHECKED, n=1, by_price=False)
+    assert sorted(found.cheap) == [(f"m{i}", 0.6) for i in range(4)]
+    offers = make_offers(found)
+    place = offers.cheapest(detection=0.3, false_alarms=0.5)
+    fewer = offers.fitted.programs < offers.fitted.programs[place] - 1e-9
+    enough = (offers.fitted.detection >= 0.3) & (offers.fitted.false_alarms <= 0.5)
+    assert enough[place]
+    assert not (fewer & enough).any()
+    assert np.isnan(offers.fitted.usd_per_1000).all()

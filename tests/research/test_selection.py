@@ -1,5 +1,6 @@
-"""What answers are worth, against asking plainly: candidate by candidate, input by input, in exact fractions."""
+"""Which candidate is taken, by consensus or by answers, and what that brings: by hand and against asking plainly."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,15 +10,78 @@ import polars as pl
 import pytest
 
 from difftrust.research.per_candidate import judged_candidates
-from difftrust.research.selection import AFTER, BEST, RANDOM, answers_table, compute_answers, compute_passes
+from difftrust.research.selection import (
+    AFTER,
+    BEST,
+    RANDOM,
+    answers_table,
+    compute_answers,
+    compute_passes,
+    selection_table,
+)
 from difftrust.tables.value_of_choosing import curves_of_answers, gains_said
 from difftrust_core.base.records import Kind
 from difftrust_core.estimates.pool import CompactTask, Pool, compress
 from difftrust_core.exceptions import WrongUsage
+from difftrust_core.metrics.estimates import behaviour_clusters
 from tests.estimates.test_ablation import members
 
 CODERS = (("a", 0.6), ("b", 0.6))
 N = 7
+
+
+def test_the_largest_cluster_comes_first_and_in_it_the_smallest_program() -> None:
+    labels = np.array([[0, 1, 0], [0, 1, 0], [0, 2, 0], [1, 1, 1], [0, 2, 0]])
+    texts = ["aaaa", "bb", "c", "d", "ee"]
+    assert behaviour_clusters(labels, np.array([1, 1, 1, 1, 2]), texts) == [[2, 4], [1, 0], [3]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_consensus_is_that_of_counting_plainly_in_any_order(seed: int) -> None:
+    """Of equally large clusters the one with the smallest program: the shorter, then the first by text."""
+    rng = np.random.default_rng(seed)
+    labels, counts = rng.integers(0, 2, (8, 3)), rng.integers(0, 4, 8)
+    texts = ["x" * int(k // 3) + str(row) for row, k in enumerate(rng.permutation(8))]
+    sizes = Counter()
+    for row, count in zip(labels.tolist(), counts.tolist(), strict=True):
+        sizes[tuple(row)] += count
+    best = max(sizes.values())
+    expected = min(
+        (row for row in range(8) if counts[row] and sizes[tuple(labels[row].tolist())] == best),
+        key=lambda row: (len(texts[row]), texts[row]),
+    )
+    for order in (np.arange(8), rng.permutation(8)):
+        found = behaviour_clusters(labels[order], counts[order], [texts[i] for i in order])[0][0]
+        assert order[found] == expected
+
+
+def test_the_table_of_selection_is_paired_by_task() -> None:
+    rows = [
+        ("t1", "one", 0.5, 1.0, 1.0, True),
+        ("t2", "one", 0.25, 0.0, 1.0, False),
+        ("t1", "two", 1.0, 1.0, 1.0, True),
+        ("t2", "two", 0.25, 0.0, 0.0, False),
+    ]
+    columns = ["task_id", "model", "random", "consensus", "filtered", "has_example"]
+    where = {"benchmark": pl.lit("b"), "temperature": pl.lit(0.6), "m": pl.lit(10), "n": pl.lit(100)}
+    passes = pl.DataFrame(rows, schema=columns, orient="row").with_columns(**where)
+    table = selection_table(passes)
+    assert table.select("model", "tasks", "with_example").rows() == [("one", 2, 1), ("two", 2, 1), ("mean", 2, 1)]
+    assert table.select("random", "consensus", "filtered").rows() == [
+        (0.375, 0.5, 1.0),
+        (0.625, 0.5, 0.5),
+        (0.5, 0.5, 0.75),
+    ]
+    gains = table.select("consensus_gain", "filtered_gain", "filter_gain").rows()
+    assert gains == [(0.125, 0.625, 0.5), (-0.125, -0.125, 0.0), (0.0, 0.25, 0.25)]
+    # Of two tasks a resample holds one twice or each once: the extremes are the two differences, each in 1 of 4.
+    ends = table.select("consensus_gain_low", "consensus_gain_high")
+    assert ends.rows() == [(-0.25, 0.5), (-0.25, 0.0), (-0.25, 0.25)]
+    assert selection_table(passes.reverse()).equals(table)
+    unknown = selection_table(passes.with_columns(filtered=pl.when(model="one").then("filtered")))
+    assert unknown["filtered"].to_list() == [1.0, None, None]
+    others = [name for name in table.columns if "filter" not in name]
+    assert unknown.select(others).equals(table.select(others))
 
 
 def made(seed: int) -> tuple[Pool, list[tuple[np.ndarray, np.ndarray]]]:
@@ -101,20 +165,19 @@ def test_it_agrees_with_asking_plainly(seed: int, sizes: dict[str, Any]) -> None
 
 
 def test_no_answer_is_the_consensus_and_answers_only_help() -> None:
-    for seed in range(5):
-        pool, _ = made(seed)
-        passes = compute_passes(judged_candidates({"x": pool}, temperature=0.6, m=None, n=None), {})
-        found = compute_answers(judged_candidates({"x": pool}, temperature=0.6, m=None, n=None))
-        for question in (BEST, RANDOM):
-            own = found.filter(question=question)
-            assert own["after_0"].to_list() == passes["consensus"].to_list()
-            assert own["pass_at_1"].to_list() == passes["random"].to_list()
-            assert (own["after_5"] <= own["some_right"]).all()
+    pool, _ = made(0)
+    judged = [*judged_candidates({"x": pool}, temperature=0.6, m=None, n=None)]
+    passes, found = compute_passes(judged, {}), compute_answers(judged)
+    for question in (BEST, RANDOM):
+        own = found.filter(question=question)
+        assert own["after_0"].to_list() == passes["consensus"].to_list()
+        assert own["pass_at_1"].to_list() == passes["random"].to_list()
+        assert (own["after_5"] <= own["some_right"]).all()
     with pytest.raises(WrongUsage, match="executed on 7 inputs, not 8"):
         compute_answers(judged_candidates({"x": pool}, temperature=0.6, m=None, n=8))
 
 
-def test_the_table_is_paired_by_task() -> None:
+def test_the_table_of_answers_is_paired_by_task() -> None:
     columns = ["task_id", "model", "question", "pass_at_1", "some_right", "after_0", "after_1"]
     rows = [
         ("t1", "one", BEST, 0.5, 1.0, 0.0, 1.0),
@@ -129,20 +192,18 @@ def test_the_table_is_paired_by_task() -> None:
         benchmark=pl.lit("b"), temperature=pl.lit(0.6), none_left=pl.lit(0.0), questions=pl.lit(1.0),
     )  # fmt: skip
     table = answers_table(answers, resamples=2000, seed=0)
-    assert table.select("model", "question", "tasks").rows() == [
-        *(("one", BEST, 2), ("one", RANDOM, 2), ("two", BEST, 1), ("two", RANDOM, 1)),
-        *(("mean", BEST, 2), ("mean", RANDOM, 2)),
+    told = ("model", "question", "tasks", "pass_at_1", "consensus", "after_1", "gain_1", "gain_1_over_random")
+    assert table.select(told).rows() == [
+        ("one", BEST, 2, 0.375, 0.5, 1, 0.5, 0.25),
+        ("one", RANDOM, 2, 0.375, 0.5, 0.75, 0.25, None),
+        ("two", BEST, 1, 0, 0, 0, 0, 0),
+        ("two", RANDOM, 1, 0, 0, 0, 0, None),
+        ("mean", BEST, 2, 0.25, 0.5, 0.75, 0.25, 0.125),
+        ("mean", RANDOM, 2, 0.25, 0.5, 0.625, 0.125, None),
     ]
-    assert table["pass_at_1"].to_list() == [0.375, 0.375, 0, 0, 0.25, 0.25]
-    assert table["consensus"].to_list() == [0.5, 0.5, 0, 0, 0.5, 0.5]
-    assert table["after_1"].to_list() == [1, 0.75, 0, 0, 0.75, 0.625]
-    assert table["gain_1"].to_list() == [0.5, 0.25, 0, 0, 0.25, 0.125]
-    assert table["gain_1_over_random"].to_list() == [0.25, None, 0, None, 0.125, None]
-    # Of two tasks a resample holds one twice or each once: the extremes are the two differences, each in 1 of 4.
     assert table.select("gain_1_low", "gain_1_high").rows()[:2] == [(0, 1), (0, 0.5)]
     assert answers_table(answers.reverse(), resamples=2000, seed=0).equals(table)
     curves = curves_of_answers(table)
     assert curves.filter(model="mean", question=BEST)["pass_at_1"].to_list() == [0.5, *[0.75] * 5]
     assert gains_said(table) == "The first answer brings +25.0 points [0.0, 50.0] on b (95 % over tasks, paired)."
-    alone = curves_of_answers(table.filter(model="one"))
-    assert alone["model"].unique().to_list() == ["one"]
+    assert set(curves_of_answers(table.filter(model="one"))["model"]) == {"one"}
