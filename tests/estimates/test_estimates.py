@@ -1,6 +1,8 @@
 """Estimates of an executed store: their columns, their definition, and when they are computed anew."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -9,7 +11,7 @@ import pytest
 from difftrust.findings_in_store import query_disagreement
 from difftrust.verify.rows import check_tables
 from difftrust_core.base.records import Kind
-from difftrust_core.base.task import Task, TaskTest
+from difftrust_core.base.task import TaskTest
 from difftrust_core.estimates.behaviours import count_draws
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
@@ -20,9 +22,8 @@ from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.imports import add_tasks
 from difftrust_core.store.settings import Settings
 from difftrust_core.store.store import SCHEMAS, Store
-from tests.support.estimates import compute_estimates
 from tests.support.tasks import small_task
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, executed, filled, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, executed, silent
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +31,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     nearly = {**RIGHT, "tiny/double": "def double(x):\n    return 2.0001 * x\n"}
     coders = {"several": (RIGHT, RIGHT, WRONG, OTHER), "one": (WRONG,), "near": (RIGHT, nearly)}
     return executed(tmp_path_factory.mktemp("estimates") / "store", n=60, **coders)
-
-
-def test_fewer_candidates_are_the_first_ones(store: Store) -> None:
-    first = compute_estimates(store, m=2)["paper"].filter(model="several")
-    assert first["m"].to_list() == [2, 2, 2]
-    assert first["incoherence"].to_list() == [0.0] * 3
 
 
 def test_switching_equality_needs_no_execution(store: Store) -> None:
@@ -77,12 +72,10 @@ def test_what_is_undefined_is_null_whatever_the_file_holds(tmp_path: Path) -> No
 
 
 def test_without_a_reference_incoherence_is_defined_and_error_is_not(tmp_path: Path) -> None:
-    tasks = [Task(**{**vars(task), "reference": None}) for task in TASKS]
-    store = filled(tmp_path / "store", RIGHT, WRONG, tasks=tasks)
+    tasks = [replace(task, reference=None) for task in TASKS]
+    store = executed(tmp_path / "store", n=40, tasks=tasks, validity="all", coder=(RIGHT, WRONG))
     with pytest.raises(WrongUsage, match="tiny/double has none; use --inputs quorum or all"):
         execute(store, n=20, validity="reference", say=silent)
-    execute(store, n=40, validity="all", say=silent)
-    refresh_estimates(store)
     estimates = query_estimates(store)
     assert all(i > 0 for i in estimates["incoherence"])
     assert estimates["error"].is_null().all()
@@ -95,16 +88,16 @@ def test_the_shortest_disagreeing_input_is_found(store: Store) -> None:
     assert found.outcomes == ((3, "value", "None"), (1, "exception", "IndexError"))
 
 
+def write_inputs(store: Store, rows: Sequence[tuple[object, ...]], validity: str) -> None:
+    inputs = pl.DataFrame(rows, schema=SCHEMAS["inputs"], orient="row")
+    store.write("inputs", inputs, {"benchmark": "tiny", "validity": validity, "start": 0}, "t")
+
+
 def test_attempts_beyond_the_last_are_unchanged_seeds_taken_after_as_many_draws(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
-    rows = [(1, "(1,)", 0), (MAX_ATTEMPTS, "(2,)", 0), (MAX_ATTEMPTS + 1, "(2,)", 1)]
-    inputs = pl.DataFrame(
-        [("t", i, arguments, attempts, repeats) for i, (attempts, arguments, repeats) in enumerate(rows)],
-        schema=SCHEMAS["inputs"],
-        orient="row",
-    )
-    store.write("inputs", inputs, {"benchmark": "b", "validity": store.settings().validity, "start": 0}, "t")
-    (counted,) = count_draws(store, "b").iter_rows(named=True)
+    rows = [("t", 0, "(1,)", 1, 0), ("t", 1, "(2,)", MAX_ATTEMPTS, 0), ("t", 2, "(2,)", MAX_ATTEMPTS + 1, 1)]
+    write_inputs(store, rows, store.settings().validity)
+    (counted,) = count_draws(store, "tiny").iter_rows(named=True)
     assert (counted["n"], counted["n_distinct"], counted["n_repeats"]) == (3, 2, 1)
     assert (counted["n_unchanged"], counted["n_draws"]) == (1, 1 + MAX_ATTEMPTS + MAX_ATTEMPTS)
 
@@ -115,11 +108,6 @@ def test_groups_of_tests_are_known_where_all_of_a_task_were_executed(tmp_path: P
     given = {"all": tests, "one": tests[:1], "some": tests, "without": ()}
     add_tasks(store, {"tiny": [small_task(name, task_id=name, tests=own) for name, own in given.items()]})
     executed_on = {"all": 3, "one": 1, "some": 2, "without": 1}
-    inputs = pl.DataFrame(
-        [(name, at, f"({at},)", 1, 0) for name, n in executed_on.items() for at in range(n)],
-        schema=SCHEMAS["inputs"],
-        orient="row",
-    )
-    store.write("inputs", inputs, {"benchmark": "tiny", "validity": "tests", "start": 0}, "t")
+    write_inputs(store, [(name, at, f"({at},)", 1, 0) for name, n in executed_on.items() for at in range(n)], "tests")
     groups = dict(count_draws(store, "tiny").select("task_id", "groups").iter_rows())
     assert groups == {"all": ["a", "a", "b"], "one": ["a"], "some": None, "without": None}

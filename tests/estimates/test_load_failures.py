@@ -1,6 +1,7 @@
 """A candidate that does not load is a detected failure, and never agreement."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 from difftrust.research.mixtures import mixtures
 from difftrust.research.per_candidate import judged_candidates
 from difftrust.research.selection import compute_passes
-from difftrust.research.signals import behaviour_signals
 from difftrust.tables.paper_tables import make_table_4
 from difftrust.tables.request import TableRequest, estimates_for
 from difftrust.tasks.clusters import cluster_candidates
@@ -32,13 +32,11 @@ LABELS = np.array([[0, 0], [0, 1], [2, 2]], dtype=np.uint16)
 KINDS = np.array([[0, 0], [0, 0], [Kind.LOAD_ERROR] * 2], dtype=np.uint8)
 
 
-def pool(*listed: list[int], others: list[list[int]] | None = None) -> Pool:
-    tasks = [
-        compress(f"t/{i}", {"paper": LABELS, "strict": LABELS}, KINDS, reach=np.full(3, 2), reference=0)
-        for i in range(len(listed))
-    ]
-    coders = {CODER: members(list(listed))} | ({("b", 0.6): members(others)} if others else {})
-    return Pool(benchmark="b", equality="paper", tasks=tuple(tasks), members=coders)
+def pool(*listed: list[int], others: list[list[int]] | None = None, **given: list[int]) -> Pool:
+    task = compress("t/0", {"paper": LABELS, "strict": LABELS}, KINDS, reach=np.full(3, 2), reference=0)
+    tasks = tuple(replace(task, task_id=f"t/{i}") for i in range(len(listed)))
+    coders = {CODER: members(list(listed), **given)} | ({("b", 0.6): members(others)} if others else {})
+    return Pool(benchmark="b", equality="paper", tasks=tasks, members=coders)
 
 
 def test_failures_that_agree_are_detected_and_the_published_measures_stay() -> None:
@@ -70,14 +68,6 @@ def test_expectations_over_choices_are_those_of_going_through_all() -> None:
     assert both.select("p_detected", "p_erroneous", "p_model_found").row(0) == (1, 1, 1)
 
 
-def test_as_a_signal_it_agrees_with_nobody() -> None:
-    rows = behaviour_signals(pool([0, 0, 0, 0], [2, 2, 2, 2], [0, 0, 2, 2]), temperature=0.6, m=4, n=2)
-    assert rows["incoherence"].to_list() == pytest.approx([0, 1, 1 - 2 / 12])
-    assert rows["n_clusters"].to_list() == [1, 4, 3]
-    assert rows["cluster_entropy"].to_list() == [0, 2, 1.5]
-    assert rows["largest_share"].to_list() == [1, 0.25, 0.5]
-
-
 def test_a_cluster_that_does_not_load_comes_last() -> None:
     found = cluster_candidates(pool([2, 2, 1]), "t/0", [CODER], m=None, n=2)
     assert [(c.n_candidates, c.loads) for c in found.clusters] == [(1, True), (2, False)]
@@ -89,60 +79,42 @@ def test_a_store_with_programs_that_do_not_load(tmp_path: Path) -> None:
     store = executed(tmp_path / "store", n=10, coder=[broken, broken, broken, RIGHT])
     assert check_tables(store) == []
     expected = query_estimates(store)
-    assert expected["n_load_failures"].to_list() == [3] * expected.height
-    assert expected["detected"].all()
+    assert expected.select("n_load_failures", "detected").unique().rows() == [(3, True)]
     first = query_sql(store, "SELECT * FROM ablation('coder', 'tiny', 0.6, 3, 10)")
     assert first.select("incoherence", "detected", "n_load_failures").unique().rows() == [(0.0, True, 3)]
     passes = compute_passes(judged_candidates(open_pools(store), temperature=None, m=None, n=None), {})
-    assert passes["consensus"].to_list() == [1.0] * passes.height  # three of four do not load
+    assert set(passes["consensus"]) == {1.0}  # three of four do not load
     view = view_task(store, open_pools(store)["tiny"], "tiny/double", [("coder", 0.6)], m=3, n=10)
     assert view.clusters.frame["loads"].to_list() == [False]
     assert view.statements[0] == "3 of these 3 programs do not load: a failure that is seen without a reference."
     assert not view.wrong.frame["all_agree"].any()
     for path in store.files("estimates"):  # as written before there was the column
-        old = (
-            pl.read_parquet(path, hive_partitioning=False).drop("n_load_failures").with_columns(detected=pl.lit(False))
-        )
-        old.write_parquet(path)
+        old = pl.read_parquet(path, hive_partitioning=False).drop("n_load_failures")
+        old.with_columns(detected=pl.lit(False)).write_parquet(path)
     assert query_estimates(store).equals(expected)
 
 
-TRIMMED_LABELS = LABELS[:2]
-"""Of programs that load only without what follows their entry point: counted as loading or not."""
-
-
-def trimmed_pool(trimmed: list[int]) -> Pool:
-    kinds = np.zeros((2, 2), dtype=np.uint8)
-    task = compress("t", {"paper": TRIMMED_LABELS, "strict": TRIMMED_LABELS}, kinds, reach=np.full(2, 2), reference=0)
-    own = members([[0, 0, 1, 1]], trimmed=trimmed)
-    return Pool(benchmark="b", equality="paper", tasks=(task,), members={CODER: own})
-
-
 def test_a_trimmed_program_fails_on_every_input_and_differs_from_all_that_load() -> None:
-    row = ablation(strictly_loaded(trimmed_pool([0, 1, 0, 1])), [CODER], m=4, n=2).row(0, named=True)
-    assert (row["n_load_failures"], row["n_load_errors"], row["n_classes"]) == (2, 4, 3)
-    assert row["error"] == (2 + 3) / 8  # of four programs two do not load, and one is wrong on the second input
-    assert row["incoherence"] == pytest.approx(1 - (4 + 2) / 24)  # alike: 2 + 2 ordered pairs of 12, then 2
-    plain = ablation(trimmed_pool([0, 1, 0, 1]), [CODER], m=4, n=2).row(0, named=True)
-    assert ablation(strictly_loaded(trimmed_pool([0] * 4)), [CODER], m=4, n=2).row(0, named=True) == plain
-
-
-def test_what_is_not_known_is_refused() -> None:
+    """One that loads only without what follows its entry point, where that counts as not loading."""
+    four = [0, 0, 1, 1]
+    strict = ablation(strictly_loaded(pool(four, trimmed=[0, 1, 0, 1])), [CODER], m=4, n=2).row(0, named=True)
+    assert (strict["n_load_failures"], strict["n_load_errors"], strict["n_classes"]) == (2, 4, 3)
+    assert strict["error"] == (2 + 3) / 8  # of four programs two do not load, and one is wrong on the second input
+    assert strict["incoherence"] == pytest.approx(1 - (4 + 2) / 24)  # alike: 2 + 2 ordered pairs of 12, then 2
+    plain, none = pool(four, trimmed=[0, 1, 0, 1]), strictly_loaded(pool(four))
+    assert ablation(none, [CODER], m=4, n=2).equals(ablation(plain, [CODER], m=4, n=2))
     with pytest.raises(WrongUsage, match="needs to know which programs were trimmed, and these results of b do not"):
-        strictly_loaded(trimmed_pool([0, -1, 0, 0]))
+        strictly_loaded(pool(four, trimmed=[0, -1, 0, 0]))
 
 
 def test_a_store_knows_it_from_its_executions(tmp_path: Path) -> None:
     examples = {task_id: f"{code}\nassert False\n" for task_id, code in RIGHT.items()}
     store = executed(tmp_path / "store", n=10, coder=[RIGHT, examples])
-    assert query_sql(store, "SELECT sample_index, trimmed FROM members").unique().sort("sample_index").rows() == [
-        (0, False),
-        (1, True),
-    ]
+    members = query_sql(store, "SELECT sample_index, trimmed FROM members").unique().sort("sample_index")
+    assert members.rows() == [(0, False), (1, True)]
     trimmed, _ = estimates_for(TableRequest(store=store.root))
     assert trimmed["error"].unique().to_list() == [0]
-    strict, _ = estimates_for(TableRequest(store=store.root, reading=Reading(load=Load.STRICT)))
-    assert strict["error"].unique().to_list() == [0.5]
-    assert strict["n_load_failures"].unique().to_list() == [1]
-    said = make_table_4(TableRequest(store=store.root, reading=Reading(load=Load.STRICT))).notes[-1]
-    assert "3 candidates in 3 pairs do not load, in 0 of these all agree" in said
+    request = TableRequest(store=store.root, reading=Reading(load=Load.STRICT))
+    strict, _ = estimates_for(request)
+    assert strict.select("error", "n_load_failures").unique().rows() == [(0.5, 1)]
+    assert "3 candidates in 3 pairs do not load, in 0 of these all agree" in make_table_4(request).notes[-1]

@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,20 +12,18 @@ import pytest
 from difftrust.export import export_results
 from difftrust.findings_in_store import query_disagreement
 from difftrust_core.datasets.recorded import Recorded, selection_of
-from difftrust_core.estimates.behaviours import cut, load_matrix, telling_patterns
+from difftrust_core.estimates.behaviours import cut, telling_patterns
 from difftrust_core.estimates.measures import ablation, summary
-from difftrust_core.estimates.pool import MISSING, compress, load_pool, pool_of
+from difftrust_core.estimates.pool import MISSING, load_pool, member_costs, pool_of
 from difftrust_core.estimates.queries import query_estimates, query_sql
 from difftrust_core.estimates.refresh import estimates_are_stale, open_pools, refresh_estimates
 from difftrust_core.exceptions import BadStore, NoStore, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.prices import PUBLISHED_WORDING_TOKENS, count_tokens, recorded_prompt_tokens
-from difftrust_core.metrics.equality import EQUALITIES
 from difftrust_core.store.imports import add_candidates
-from difftrust_core.store.store import REFERENCE, Store
+from difftrust_core.store.store import Store
 from tests.support.command import succeed
 from tests.support.estimates import compute_estimates
-from tests.support.plain_estimators import estimate
 from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, silent
 
 LONG = {**RIGHT, "tiny/double": "def double(x):\n    return 'y' * 500\n"}
@@ -35,8 +34,7 @@ FAR, NEAR = ("gpt_4o", 0.6), ("near", 0.6)
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Return a store with two coders, one of them executed on more inputs than the other."""
-    store = Store.create(tmp_path_factory.mktemp("full") / "store")
-    add_candidates(store, candidates(FAR[0], RIGHT, WRONG, WRONG, RIGHT), {"tiny": TASKS}, n_jobs=1)
+    store = filled(tmp_path_factory.mktemp("full") / "store", RIGHT, WRONG, WRONG, RIGHT, model=FAR[0])
     add_candidates(store, candidates(NEAR[0], WRONG, OTHER, RIGHT), {"tiny": TASKS}, n_jobs=1)
     execute(store, n=N, say=silent)
     deep = execute(store, n=DEEP, selection=selection_of(models=[FAR[0]]), say=silent)
@@ -62,16 +60,15 @@ def test_each_coder_is_estimated_as_far_as_its_programs_went(full: Store) -> Non
 
 
 def test_a_coder_that_reaches_n_on_some_tasks_only_is_left_out_and_counted(tmp_path: Path) -> None:
-    store = Store.create(tmp_path / "store")
+    store = filled(tmp_path / "store", RIGHT, WRONG, model="gpt_4o")
     mixed = {task.task_id: (RIGHT if i else OTHER)[task.task_id] for i, task in enumerate(TASKS)}
-    add_candidates(store, candidates("gpt_4o", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
-    add_candidates(store, candidates("near", RIGHT, mixed), {"tiny": TASKS}, n_jobs=1)
-    add_candidates(store, candidates("whole", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
+    for model, second in (("near", mixed), ("whole", WRONG)):
+        add_candidates(store, candidates(model, RIGHT, second), {"tiny": TASKS}, n_jobs=1)
     execute(store, n=10, say=silent)
     execute(store, n=20, selection=selection_of(models=["gpt_4o"]), say=silent)
     refresh_estimates(store)
     # On two of three tasks `near` has no program that `gpt_4o` has not.
-    assert query_estimates(store).filter(pl.col("model") == "near")["n"].to_list() == [10, 20, 20]
+    assert query_estimates(store).filter(model="near")["n"].to_list() == [10, 20, 20]
     pool = load_pool(store, "tiny")
     assert (pool.reach(("gpt_4o", 0.6)), pool.reach(("near", 0.6))) == (20, 10)
     assert pool.tasks_of(("near", 0.6)) == [task.task_id for task in TASKS]
@@ -88,37 +85,6 @@ def test_a_later_execution_of_all_goes_no_further_than_asked_and_one_of_nobody_i
         execute(full, n=N, selection=selection_of(models=["nobody"]), say=silent)
 
 
-@pytest.mark.parametrize(("coder", "m", "n"), [(FAR, 4, DEEP), (FAR, 3, 7), (NEAR, 3, N), (NEAR, 2, 1)], ids=str)
-def test_ablations_equal_estimates_on_the_whole_matrix(
-    full: Store, results: Store, coder: tuple[str, float], m: int, n: int
-) -> None:
-    programs = {FAR: (RIGHT, WRONG, WRONG, RIGHT), NEAR: (WRONG, OTHER, RIGHT)}[coder][:m]
-    trees = dict(full.read("programs").select("code", "tree_id").iter_rows())
-    of_task = {
-        equality: ablation(load_pool(results, "tiny", equality=equality), [coder], m=m, n=n) for equality in EQUALITIES
-    }
-    for task in TASKS:
-        matrix = load_matrix(full, {"benchmark": "tiny", "validity": "reference"}, task.task_id, (0, N))
-        rows = [matrix.row_of[trees[program[task.task_id]]] for program in programs]
-        counts = np.bincount(rows, minlength=len(matrix.reach))
-        n_exceptions = int((counts[:, None] * (matrix.kinds[:, :n] == 1)).sum())
-        for equality, frame in of_task.items():
-            found = frame.row(by_predicate=pl.col("task_id") == task.task_id, named=True)
-            expected = estimate(matrix.labels[equality][:, :n], counts, matrix.row_of[REFERENCE])
-            assert {name: found[name] for name in expected} == expected
-            assert found["n_exceptions"] == n_exceptions
-
-
-def test_the_compact_matrix_expands_to_the_matrix(full: Store) -> None:
-    matrix = load_matrix(full, {"benchmark": "tiny", "validity": "reference"}, "tiny/total", (0, N))
-    task = compress("t", matrix.labels, matrix.kinds, reach=matrix.reach, reference=None)
-    for equality, labels in matrix.labels.items():
-        whole = task.labels[equality][:, task.pattern_of_input[:DEEP]]
-        assert np.array_equal(whole[:, None] == whole[None], labels[:, None] == labels[None])
-        assert np.array_equal(whole == MISSING, labels == MISSING)
-    assert sorted(set(matrix.reach.tolist())) == [N, DEEP]
-
-
 def test_a_results_store_has_the_same_numbers_and_bytes_and_no_text_of_others(
     full: Store, results: Store, tmp_path: Path
 ) -> None:
@@ -126,12 +92,15 @@ def test_a_results_store_has_the_same_numbers_and_bytes_and_no_text_of_others(
     assert not estimates_are_stale(results)
     again = export_results(full, tmp_path / "again")
     export_results(full, tmp_path / "again")  # a results store is replaced
-    files = {str(p.relative_to(results.root)): p.read_bytes() for p in results.root.rglob("*") if p.is_file()}
-    assert {str(p.relative_to(again.root)): p.read_bytes() for p in again.root.rglob("*") if p.is_file()} == files
+    one, other = (
+        {str(p.relative_to(made.root)): p.read_bytes() for p in made.root.rglob("*") if p.is_file()}
+        for made in (results, again)
+    )
+    assert one == other
     told = "\n".join(str(results.read(table).rows()) for table in results.settings().tables or ())
-    for program in (RIGHT, WRONG, OTHER):
-        assert not any(code in told or code.splitlines()[1] in told for code in program.values())
-    assert not any(task.description in told or task.signature in told for task in TASKS)
+    texts = [text for task in TASKS for text in (task.description, task.signature)]
+    texts += [text for program in (RIGHT, WRONG, OTHER) for code in program.values() for text in code.splitlines()[1:]]
+    assert not [text for text in texts if text in told]
 
 
 def test_what_a_results_store_lacks_is_named_with_the_command_that_brings_it(results: Store) -> None:
@@ -155,10 +124,9 @@ def test_a_results_store_is_not_executed_nor_filled(results: Store) -> None:
 
 def test_export_replaces_nothing_else(full: Store, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep me")
-    with pytest.raises(NoStore, match="no results store"):
-        export_results(full, tmp_path)
-    with pytest.raises(NoStore, match="no results store"):
-        export_results(full, full.root)
+    for folder in (tmp_path, full.root):
+        with pytest.raises(NoStore, match="no results store"):
+            export_results(full, folder)
     with pytest.raises(NoStore, match="no results to export"):
         export_results(Store.create(tmp_path / "empty"), tmp_path / "new")
     assert (tmp_path / "mine.txt").read_text() == "keep me"
@@ -202,35 +170,29 @@ def test_telling_patterns_split_most_and_then_what_is_left() -> None:
     assert telling_patterns(labels[:1], size) == []
     bits = np.array([[row >> bit & 1 for bit in range(6)] for row in range(64)], dtype=np.uint16)
     assert telling_patterns(bits, np.arange(6)) == [0, 1, 2, 3, 4]  # five at most
+    for second in ((0, 1, 0, 1), (MISSING, 1, 1, 1)):  # only two together tell all rows apart
+        labels = np.array([(0, 0, 1, 2), second], dtype=np.uint16).T
+        assert telling_patterns(labels, np.array([1, 1])) == [0, 1]
 
 
-@pytest.mark.parametrize("second", [(0, 1, 0, 1), (MISSING, 1, 1, 1)])
-def test_rows_that_only_two_patterns_together_tell_apart_are_told_apart(second: tuple[int, ...]) -> None:
-    labels = np.array([(0, 0, 1, 2), second], dtype=np.uint16).T
-    assert telling_patterns(labels, np.array([1, 1])) == [0, 1]
-
-
-@pytest.mark.parametrize(("text", "shown"), [("x" * 200, "x" * 200), ("x" * 201, "x" * 199 + "…")])
-def test_a_text_is_cut_where_it_has_more_than_200_characters(text: str, shown: str) -> None:
-    assert cut(text) == shown
+def test_a_text_is_cut_where_it_has_more_than_200_characters() -> None:
+    assert [cut("x" * length) for length in (200, 201)] == ["x" * 200, "x" * 199 + "…"]
 
 
 def test_disagreements_show_what_each_cluster_says(results: Store) -> None:
     shown = query_sql(results, "SELECT * FROM disagreements WHERE task_id = 'tiny/first' ORDER BY rank, label")
-    first = shown.filter(pl.col("rank") == 1)
     # On an empty list WRONG raises; of the longer ones OTHER takes the last item. RIGHT 2 + 1, WRONG 2 + 1, OTHER 1.
-    assert first["n_candidates"].sum() == 7
-    told = {(row["arguments"], row["kind"], row["text"]): row["n_candidates"] for row in shown.iter_rows(named=True)}
+    assert shown.filter(rank=1)["n_candidates"].sum() == 7
+    told = {row[:-1]: row[-1] for row in shown.select("arguments", "kind", "text", "n_candidates").iter_rows()}
     assert told["([],)", "exception", "IndexError"] == 3
     assert told["([],)", "value", "None"] == 4
     assert shown.filter("reference").height == shown["rank"].n_unique()
-    assert shown["text"].str.len_chars().max() <= 200
 
 
 def test_what_recorded_models_cost_follows_from_their_tokens_when_they_are_read(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     for model in ("gpt_o4_mini", "deepseek_v3_0324", "my-model"):
-        double = candidates(model, RIGHT, WRONG, LONG).candidates.filter(pl.col("task_id") == "tiny/double")
+        double = candidates(model, RIGHT, WRONG, LONG).candidates.filter(task_id="tiny/double")
         add_candidates(store, Recorded(candidates=double), {"tiny": TASKS}, n_jobs=1)
     execute(store, n=5, say=silent)
     refresh_estimates(store)
@@ -239,26 +201,25 @@ def test_what_recorded_models_cost_follows_from_their_tokens_when_they_are_read(
     prompt = 2 * recorded_prompt_tokens(TASKS[0])
     pool = load_pool(store, "tiny")
     assert [task.task_id for task in pool.tasks] == ["tiny/double"]  # tasks without candidates leave no trace
-
-    def cost(model: str) -> tuple[float | None, bool | None]:
-        return ablation(pool, [(model, 0.6)], m=2, n=1).select("cost_usd", "cost_usd_is_lower_bound").row(0)
-
-    assert cost("gpt_o4_mini") == (pytest.approx((1.10 * prompt + 4.40 * completion) / 1e6, abs=1e-9), True)
-    assert cost("deepseek_v3_0324") == (pytest.approx((0.27 * prompt + 1.10 * completion) / 1e6, abs=1e-9), False)
-    assert cost("my-model") == (None, None)  # never 0
-    assert math.isnan(summary(ablation(pool, [("my-model", 0.6)], m=2, n=1))["cost_usd"])
+    costs = [
+        ablation(pool, [(model, 0.6)], m=2, n=1).select("cost_usd", "cost_usd_is_lower_bound").row(0)
+        for model in ("gpt_o4_mini", "deepseek_v3_0324", "my-model")
+    ]
+    assert costs == [
+        (pytest.approx((1.10 * prompt + 4.40 * completion) / 1e6, abs=1e-9), True),
+        (pytest.approx((0.27 * prompt + 1.10 * completion) / 1e6, abs=1e-9), False),
+        (None, None),  # never 0
+    ]
     long = query_sql(store, "SELECT DISTINCT text FROM disagreements WHERE text LIKE '''y%'")["text"].item()
     assert (len(long), long[-2:]) == (200, "y…")  # long values are cut
 
 
 @pytest.mark.parametrize("cost", [7, 5_000_000_000])  # in four bytes, and not
 def test_a_cost_that_was_recorded_is_exact_whatever_the_model_bills(full: Store, cost: int) -> None:
-    where = {"benchmark": "tiny"}
-    frames = {name: full.read(name, where) for name in ("patterns", "classes", "members")}
-    paid = frames["members"].with_columns(
-        model=pl.lit("gpt_o4_mini"), temperature=pl.lit(0.6), cost_nanodollars=pl.lit(cost, dtype=pl.Int64)
-    )
-    own = pool_of({**frames, "members": paid}.__getitem__, "tiny", "paper").of(("gpt_o4_mini", 0.6))
+    frames = {name: full.read(name, {"benchmark": "tiny"}) for name in ("patterns", "classes", "members")}
+    paid = pl.lit(cost, dtype=pl.Int64)
+    frames["members"] = frames["members"].with_columns(model=pl.lit("gpt_o4_mini"), cost_nanodollars=paid)
+    own = pool_of(frames.__getitem__, "tiny", "paper").of(("gpt_o4_mini", 0.6))
     assert set(own.cost_nanodollars.tolist()) == {cost}
     assert not own.cost_is_lower_bound.any()
 
@@ -270,36 +231,29 @@ def test_tokens_are_counted_offline() -> None:
 
 
 def test_what_an_llm_was_paid_is_taken_as_it_is(tmp_path: Path) -> None:
-    from difftrust_core.estimates.pool import member_costs
-
-    store = Store.create(tmp_path / "store")
-    add_candidates(store, candidates("gpt_4o", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
-    listed = (
-        store.read("candidates")
-        .sort("task_id", "sample_index")
-        .with_columns(
-            prompt_tokens=pl.Series([7, None] * 3),
-            completion_tokens=pl.Series([9, None] * 3),
-            cost_usd=pl.Series([0.25, None] * 3),
-        )
-    )
-    found = member_costs(store, "tiny", listed).filter(pl.col("task_id") == "tiny/double").sort("sample_index")
+    store = filled(tmp_path / "store", RIGHT, WRONG, model="gpt_4o")
+    known = {"prompt_tokens": [7, None], "completion_tokens": [9, None], "cost_usd": [0.25, None]}
+    listed = store.read("candidates").filter(task_id="tiny/double").sort("sample_index")
+    listed = listed.with_columns(**{name: pl.Series(values) for name, values in known.items()})
+    found = member_costs(store, "tiny", listed).sort("sample_index")
     paid, counted = found.select("prompt_tokens", "completion_tokens", "cost_nanodollars").rows()
     assert paid == (7, 9, 250_000_000)
     prompt, completion = recorded_prompt_tokens(TASKS[0]), count_tokens([WRONG["tiny/double"]])[0]
     assert counted == (prompt, completion, 5_000 * prompt + 15_000 * completion)
 
 
-def test_what_names_no_task_or_model_is_refused_in_one_line(full: Store, tmp_path: Path) -> None:
-    root = tmp_path / "store"
-    shutil.copytree(full.root, root)
-    for table, change, said in (
+@pytest.mark.parametrize(
+    ("table", "change", "said"),
+    [
         ("patterns", lambda rows: pl.concat([rows, rows]), "twice"),
         ("members", lambda rows: rows.with_columns(model=pl.lit(None, pl.String)), "nulls in model"),
-    ):
-        path = Store(root).files(table)[0]
-        whole = path.read_bytes()
-        change(pl.read_parquet(path, hive_partitioning=False)).write_parquet(path)
-        with pytest.raises(BadStore, match=said):
-            load_pool(Store(root), "tiny")
-        path.write_bytes(whole)
+    ],
+)
+def test_what_names_no_task_or_model_is_refused_in_one_line(
+    full: Store, tmp_path: Path, table: str, change: Callable[[pl.DataFrame], pl.DataFrame], said: str
+) -> None:
+    store = Store(shutil.copytree(full.root, tmp_path / "store"))
+    path = store.files(table)[0]
+    change(pl.read_parquet(path, hive_partitioning=False)).write_parquet(path)
+    with pytest.raises(BadStore, match=said):
+        load_pool(store, "tiny")

@@ -22,35 +22,30 @@ from tests.estimates.test_ablation import members, pool_of
 CODERS = [("a", 0.6), ("b", 0.6), ("c", 0.6)]
 
 
+LISTED = {"a": [[0, 0, 1], [0, 0, 0]], "b": [[1, 1, 1], [0, 2, 2]], "c": [[0, 1, 2], [1, 1, 1]]}
+
+
 def pool() -> Pool:
     """Return two tasks; row 0 is the reference's behaviour, rows 1 and 2 differ from it on one input and on both."""
     labels = np.array([[0, 0], [0, 1], [1, 1]], dtype=np.uint16)
-    rows = {"a": [[0, 0, 1], [0, 0, 0]], "b": [[1, 1, 1], [0, 2, 2]], "c": [[0, 1, 2], [1, 1, 1]]}
-    return pool_of([labels, labels], [0, 0], {(name, 0.6): members(listed) for name, listed in rows.items()})
+    return pool_of([labels, labels], [0, 0], {(name, 0.6): members(rows) for name, rows in LISTED.items()})
 
 
 @pytest.mark.parametrize(("n_models", "each"), [(1, 2), (1, 3), (2, 1), (2, 2), (3, 1)])
 def test_mixtures_are_the_means_over_all_choices(n_models: int, each: int) -> None:
     found = mixtures(pool(), CODERS, n_models=n_models, each=each, m=3, n=2)
-    listed = {"a": [[0, 0, 1], [0, 0, 0]], "b": [[1, 1, 1], [0, 2, 2]], "c": [[0, 1, 2], [1, 1, 1]]}
     for task in range(2):
-        alarms, errs, detected, erroneous, n_choices = 0, 0, 0, 0, 0
-        for checked in listed:
-            others = [name for name in listed if name != checked]
-            for chosen in itertools.combinations(others, n_models - 1):
-                per_model = [itertools.combinations(listed[name][task], each) for name in (checked, *chosen)]
+        choices = []
+        for checked, own in LISTED.items():
+            is_wrong = max(own[task]) > 0
+            for chosen in itertools.combinations([name for name in LISTED if name != checked], n_models - 1):
+                per_model = [itertools.combinations(LISTED[name][task], each) for name in (checked, *chosen)]
                 for programs in itertools.product(*per_model):
                     drawn = {row for rows in programs for row in rows}
                     disagree = len(drawn) > 1
-                    detected += disagree
-                    erroneous += max(drawn) > 0
-                    alarms += disagree and max(listed[checked][task]) == 0
-                    errs += disagree and max(listed[checked][task]) > 0
-                    n_choices += 1
-        row = found.row(task, named=True)
+                    choices.append((disagree and is_wrong, disagree and not is_wrong, disagree, max(drawn) > 0))
         names = ("p_model_found", "p_alarm", "p_detected", "p_erroneous")
-        counted = (errs, alarms, detected, erroneous)
-        assert [row[name] for name in names] == pytest.approx([count / n_choices for count in counted])
+        assert found.select(names).row(task) == pytest.approx(tuple(np.mean(choices, axis=0)))
 
 
 def test_rates_of_mixtures_are_ratios_of_sums() -> None:
@@ -68,26 +63,27 @@ def test_rates_of_mixtures_are_ratios_of_sums() -> None:
             mixtures(pool(), CODERS, n_models=n_models, each=each, m=3, n=2)
 
 
+def prices(**usd: float) -> dict[tuple[str, float], Price]:
+    """Return prices per million tokens, of prompts as of completions."""
+    return {(name, 0.6): Price(prompt=price, completion=price) for name, price in usd.items()}
+
+
 def test_the_same_money_buys_more_of_a_cheap_model() -> None:
     # Each program has 10 prompt and 100 completion tokens: 110 and 1,100 millionths of a dollar.
-    prices = {(name, 0.6): Price(prompt=usd, completion=usd) for name, usd in (("a", 10.0), ("b", 1.0), ("c", 100.0))}
-    bought = same_price(pool(), ("a", 0.6), prices, m=3, n=2, most_models=2)
+    dear = prices(a=10.0, b=1.0, c=100.0)
+    bought = same_price(pool(), ("a", 0.6), dear, m=3, n=2, most_models=2)
     assert bought.select("models", "each").rows() == [("a", 3), ("a+b", 2)]  # c alone costs more than three of a
     assert bought["usd_per_task"].to_list() == pytest.approx([0.0033, 0.00242])
-    assert bought["detection_rate"].to_list() == pytest.approx([1.0, 1.0])
     # a has a wrong program on the first task only; three of three disagree; with two of each all choices do.
-    assert bought["check_detection"].to_list() == pytest.approx([1.0, 1.0])
     # On the second task a is right; b is 0, 2, 2: every two of them hold a 2.
-    assert bought["check_alarms"].to_list() == pytest.approx([0.0, 1.0])
+    for rate, expected in {"detection_rate": [1, 1], "check_detection": [1, 1], "check_alarms": [0, 1]}.items():
+        assert bought[rate].to_list() == pytest.approx(expected)
     with pytest.raises(WrongUsage, match="needs a price, got none for z"):
-        same_price(pool(), ("z", 0.6), prices)
-
-
-def test_what_the_money_does_not_pay_is_left_out() -> None:
-    prices = {(name, 0.6): Price(prompt=usd, completion=usd) for name, usd in (("a", 10.0), ("b", 1.0), ("c", 10.0))}
-    bought = same_price(pool(), ("a", 0.6), prices, m=2, n=2)
-    assert bought.select("models", "each").rows() == [("a", 2), ("a+b", 1), ("a+c", 1)]  # a+b+c costs 21 of 20
-    assert same_price(pool(), ("a", 0.6), prices, m=1, n=2).is_empty()  # one program is no mixture
+        same_price(pool(), ("z", 0.6), dear)
+    even = prices(a=10.0, b=1.0, c=10.0)
+    some = same_price(pool(), ("a", 0.6), even, m=2, n=2)
+    assert some.select("models", "each").rows() == [("a", 2), ("a+b", 1), ("a+c", 1)]  # a+b+c costs 21 of 20
+    assert same_price(pool(), ("a", 0.6), even, m=1, n=2).is_empty()  # one program is no mixture
 
 
 def test_tasks_without_a_reference_or_with_too_few_programs_are_left_out() -> None:
@@ -98,27 +94,22 @@ def test_tasks_without_a_reference_or_with_too_few_programs_are_left_out() -> No
     found = mixtures(made, CODERS, n_models=2, each=1, m=3, n=2)
     columns = ("task_id", "error", "p_detected", "p_erroneous", "p_model_errs")
     assert found.select(columns).rows() == [("task/0", 0, 0, 0, 0), ("task/1", 0.5, 0, 1, 1)]
-    prices = {coder: Price(prompt=1.0, completion=1.0) for coder in CODERS}
     rates = ("detection_rate", "check_detection", "check_alarms")
-    assert same_price(made, ("a", 0.6), prices, m=2, n=2).select(rates).rows() == [(0, 0, 0)] * 3
-    assert same_price(made, ("a", 0.6), prices, m=3, n=2)["each"].to_list() == [3, 1, 1, 1]
-    second = same_price(made, ("a", 0.6), prices, m=3, n=2, tasks=lambda rows: rows.filter(task_id="task/1"))
+
+    def bought(m: int = 3, **given: Any) -> pl.DataFrame:
+        return same_price(made, ("a", 0.6), prices(a=1.0, b=1.0, c=1.0), m=m, n=2, **given)
+
+    assert bought(2).select(rates).rows() == [(0, 0, 0)] * 3
+    assert bought()["each"].to_list() == [3, 1, 1, 1]
+    second = bought(tasks=lambda rows: rows.filter(task_id="task/1"))
     assert second.select(rates).rows() == [(0, 0, None)] * 4
-    assert same_price(made, ("a", 0.6), prices, m=3, n=2, tasks=lambda rows: rows.clear()).is_empty()
+    assert bought(tasks=lambda rows: rows.clear()).is_empty()
 
 
-def estimates(error: list[float], incoherence: list[float]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "benchmark": "b",
-            "model": "a",
-            "temperature": 0.6,
-            "task_id": [str(i) for i in range(len(error))],
-            "error": error,
-            "incoherence": incoherence,
-            "detected": [i > 0 for i in incoherence],
-        }
-    )
+def estimates(error: list[float | None], incoherence: list[float]) -> pl.DataFrame:
+    same = {"benchmark": pl.lit("b"), "model": pl.lit("a"), "temperature": pl.lit(0.6)}
+    made = pl.DataFrame({"error": error, "incoherence": incoherence}).with_row_index("task_id")
+    return made.with_columns(pl.col("task_id").cast(pl.String), detected=pl.col("incoherence") > 0, **same)
 
 
 def test_false_trust_counts_erroneous_tasks_among_coherent_ones() -> None:
@@ -144,19 +135,10 @@ def test_curves_leave_out_what_is_not_recorded() -> None:
 
 
 def test_differences_are_sorted_and_compared_with_half_the_interval() -> None:
-    table = pl.DataFrame(
-        {
-            "benchmark": ["b", "b"],
-            "model": ["x", "y"],
-            "mean_error": [0.10, 0.30],
-            "published_mean_error": [0.11, 0.20],
-            "mean_error_low": [0.05, 0.25],
-            "mean_error_high": [0.15, 0.35],
-        }
-    )
-    found = differences(table)
-    assert found["model"].to_list() == ["y", "x"]
-    assert found["beyond"].to_list() == [True, False]
+    columns = ["benchmark", "model", "mean_error", "published_mean_error", "mean_error_low", "mean_error_high"]
+    rows = [("b", "x", 0.10, 0.11, 0.05, 0.15), ("b", "y", 0.30, 0.20, 0.25, 0.35)]
+    found = differences(pl.DataFrame(rows, schema=columns, orient="row"))
+    assert found.select("model", "beyond").rows() == [("y", True), ("x", False)]
     assert found["half_width"].to_list() == pytest.approx([0.05, 0.05])
 
 
@@ -166,22 +148,16 @@ def test_the_ranking_of_tasks_found_has_its_interval_and_p_value() -> None:
     for k in range(5):
         wrong = rng.random(60) < 0.1 * (k + 1)
         own = estimates(wrong.astype(float).tolist(), (wrong * 0.5).tolist())
-        coders.append(
-            own.with_columns(
-                model=pl.lit(str(k)), p_erroneous=pl.col("error"), p_detected=pl.col("error"), functional_error="error"
-            )
-        )
-    table = pl.concat(coders)
+        coders.append(own.with_columns(pl.lit(str(k)).alias("model"), p_erroneous="error", p_detected="error"))
+    table = pl.concat(coders).with_columns(functional_error="error")
     row = ranking_intervals(table, resamples=200).row(0, named=True)
     assert (row["rho_found"], row["rho_found_low"], row["rho_found_high"], row["rho_found_p"]) == (1, 1, 1, 0)
     assert ranking_intervals(table.filter(pl.col("model") < "2"), resamples=20)["rho_found_low"].item() is None
     measures = coder_measures(table)
     assert measures["found"].to_list() == measures["erroneous"].to_list() == measures["error"].to_list()
     # Student's t of rho = 0.5 with 5 coders: t = 1 with 3 degrees of freedom.
-    swapped = table.with_columns(
-        error=pl.col("error").replace(1.0, 0.5),
-        p_erroneous=pl.when(pl.col("model") == "4").then(0.0).otherwise("error"),
-    )
+    halved = pl.col("error").replace(1.0, 0.5)
+    swapped = table.with_columns(error=halved, p_erroneous=pl.when(model="4").then(0.0).otherwise("error"))
     rho = ranking_intervals(swapped, resamples=200).row(0, named=True)
     t = rho["rho_found"] * math.sqrt(3 / (1 - rho["rho_found"] ** 2))
     tail = 1 - 2 * (math.atan(abs(t) / math.sqrt(3)) + abs(t) * math.sqrt(3) / (3 + t * t)) / math.pi
