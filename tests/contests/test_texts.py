@@ -1,36 +1,37 @@
-"""Texts that are mutated: seeded, with true counts, in formats that were never seen; and simpler ones for shrinking."""
+"""Programs that read stdin: prompt, replies, one program in several texts; input texts that are mutated and shrunk."""
 
 import statistics
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from difftrust.contests.mutate_texts import MAX_TEXT, draw_text, simpler_texts, structures_of
+from difftrust.demo.simulated import sample_simulated
 from difftrust.search.shrink import shrink
 from difftrust_core.base.literals import read_literal, write_literal
-from difftrust_core.base.task import Task
+from difftrust_core.base.records import Kind, Validity
+from difftrust_core.base.task import Domain, Task
 from difftrust_core.exceptions import BadTask
+from difftrust_core.execution.jobs import limits_of
+from difftrust_core.generation.extraction import FIRST_BLOCK, program_of
+from difftrust_core.generation.prompt import prompt_of
 from difftrust_core.languages.language import MAX_ATTEMPTS
-from difftrust_core.languages.registry import load_language
-from tests.bench.stdin_formats import Measured, measure
+from difftrust_core.languages.registry import language_of, load_language
+from difftrust_core.sandbox.host import Sandbox
+from tests.bench.stdin_formats import measure
 from tests.contests.formats import FORMATS
+from tests.sandbox.test_host import run
 from tests.support.tasks import small_task
 
 STDIN = load_language("stdin")
 
 
-@pytest.fixture(scope="module")
-def measured() -> dict[str, Measured]:
-    return {one.name: measure(one, n=80, sets=1) for one in FORMATS}
-
-
-def test_drawn_texts_fit_their_formats(measured: dict[str, Measured]) -> None:
+def test_drawn_texts_fit_their_formats_differ_and_find_planted_faults() -> None:
+    measured = {one.name: measure(one, n=80, sets=1) for one in FORMATS}
     accepted = {name: m.accepted for name, m in measured.items()}
     assert statistics.median(accepted.values()) >= 0.98
     assert min(accepted.values()) >= 0.85, accepted
-
-
-def test_drawn_texts_differ_and_find_planted_faults(measured: dict[str, Measured]) -> None:
     assert statistics.median(m.distinct for m in measured.values()) >= 0.75
     assert statistics.mean(m.found for m in measured.values()) >= 0.95
 
@@ -92,16 +93,87 @@ def test_a_text_shrinks_within_its_structure() -> None:
 
 
 def test_a_text_of_another_structure_loses_lines_and_words() -> None:
-    around = simpler_texts(["3\n5 2 9\n"])
-    assert {("x\n",), ("y z",)} <= {*around(("x\ny z",))} | {("x\n",)}
-    assert all(len(text) < len("x\ny z") for (text,) in around(("x\ny z",)))
+    simpler = {*simpler_texts(["3\n5 2 9\n"])(("x\ny z",))}
+    assert ("y z",) in simpler
+    assert all(len(text) < len("x\ny z") for (text,) in simpler)
 
 
-def test_tasks_that_are_none_are_refused_by_name() -> None:
-    with pytest.raises(BadTask, match=r"own/x of own: an input of a program that reads stdin is one text, got \(3,\)"):
-        STDIN.check(replace(task(), seed_inputs=("(3,)",)))
-    with pytest.raises(BadTask, match="the reference must be a Python program"):
-        STDIN.check(replace(task("1\n"), reference="print("))
+REFERENCE = """
+def solve(values):
+    best = values[0]
+    for value in values[1:]:
+        if value > best:
+            best = value
+    return best
+
+n = int(input())
+values = [int(word) for word in input().split()]
+print(solve(values), len(values) * 2)
+"""
+TASK = small_task(
+    "main",
+    "(text: str) -> str",
+    description="Print the largest of n numbers, and 2n. It costs $5.\n\nInput: n, then n numbers.",
+    seed_inputs=("('3\\n1 -2 3\\n',)", "('5\\n7 7 7 -8 1\\n',)"),
+    reference=REFERENCE,
+    language="stdin",
+)
+
+
+def test_the_prompt_asks_for_a_whole_program() -> None:
+    said = prompt_of(TASK)
+    assert said.startswith("Write one complete Python 3 program. It reads its input from standard input")
+    assert TASK.description in said
+    assert not [words for words in ("main", "This code runs before yours") if words in said]
+
+
+def test_the_block_that_reads_input_is_the_program() -> None:
+    blocks = ("3\n1 2 3", "import math\nprint(math.pi)", "print(int(input()))")
+    found = program_of("".join(f"So:\n```python\n{block}\n```\n" for block in blocks), "main", STDIN)
+    assert (found.code, found.is_whole) == ("print(int(input()))\n", True)
+    found = program_of("```python\nimport math\nprint(7)\n```", "main", STDIN)
+    assert (found.code, found.how, found.is_whole) == ("import math\nprint(7)\n", FIRST_BLOCK, True)
+    assert program_of("Sorry.", "main", STDIN).code == ""
+    assert not STDIN.is_program("3")
+
+
+def test_texts_that_differ_in_layout_and_local_names_are_one_program() -> None:
+    renamed = REFERENCE.replace("best", "top").replace("value in values", "value  in values") + "# done\n"
+    assert STDIN.tree_id(renamed) == STDIN.tree_id(REFERENCE)
+    assert STDIN.tree_id(REFERENCE.replace("* 2", "* 3")) != STDIN.tree_id(REFERENCE)
+
+
+def test_simulated_coders_write_scripts() -> None:
+    coders = [("simulated/weak", 1.2), ("simulated/strong", 0.4)]
+    codes = {c.code for name, t in coders for c in sample_simulated(TASK, name, temperature=t, m=20)}
+    assert len(codes) > 3
+    with Sandbox(STDIN.limits, runner=STDIN.runner) as sandbox:
+        right, _ = run(sandbox, REFERENCE, TASK.seed_inputs, entry_point="main")
+        assert right == [(Kind.VALUE, "'3 6'"), (Kind.VALUE, "'7 10'")]
+        said = {tuple(run(sandbox, code, TASK.seed_inputs, entry_point="main")[0]) for code in codes}
+    assert tuple(right) in said
+    assert len(said) > 1
+
+
+def test_tests_may_take_longer_than_what_is_drawn() -> None:
+    assert language_of(TASK) is STDIN
+    assert limits_of(STDIN, Validity.TESTS).call_cpu == 4 * limits_of(STDIN, Validity.QUORUM).call_cpu
+    python = load_language("python")
+    assert limits_of(python, Validity.TESTS) == python.limits
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"domain": Domain(types="text: str")}, "programs that read stdin have no domain yet; leave it out"),
+        ({"seed_inputs": ("(3,)",)}, r"own/x of own: an input of a program that reads stdin is one text, got \(3,\)"),
+        ({"reference": "print("}, "the reference must be a Python program"),
+    ],
+)
+def test_tasks_that_are_none_are_refused_by_name(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadTask, match=said):
+        STDIN.check(replace(task("1\n"), **change))
     with pytest.raises(BadTask, match="it has none"):
         STDIN.fuzz(task(), 0)
-    STDIN.check(replace(task("1\n"), reference="print(2 * int(input()))"))
+    STDIN.check(TASK)
+    assert STDIN.domain(TASK) is None

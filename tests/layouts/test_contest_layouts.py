@@ -1,4 +1,4 @@
-"""LiveCodeBench, APPS and CodeContests as tasks: what is taken from which field, and what is refused."""
+"""LiveCodeBench, APPS and CodeContests as tasks: what is taken from fields, texts and tests, and what is refused."""
 
 import base64
 import gzip
@@ -13,13 +13,15 @@ import pytest
 
 from difftrust.layouts import contests
 from difftrust.layouts import livecodebench as packed_texts
+from difftrust.layouts.contests import seen_domain, stated_tolerance
+from difftrust.types.domain import PythonDomain
 from difftrust_core.base.task import Domain, Relation, Task, TaskTest
 from difftrust_core.datasets.own_tasks import load_tasks
 from difftrust_core.exceptions import BadBenchmark
 from difftrust_core.generation.prompt import prompt_of
-from tests.contests.case import load_cases
-from tests.contests.layouts import NAMES, packed, task_id, write_apps_folder, write_layout
+from tests.contests.layouts import NAMES, load_cases, packed, task_id, write_apps_folder, write_layout
 from tests.support.command import run, write_samples
+from tests.support.tasks import small_task
 
 CASES = load_cases()
 STARTER = "class Solution:\n    def smallest(self, numbers: List[int], k: int) -> List[int]:\n        "
@@ -250,7 +252,6 @@ def squeezed(data: bytes) -> str:
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "packed tests that run": (lcb(private_test_cases=squeezed(pickle.dumps(Trap()))), "STACK_GLOBAL"),
-    "packed tests of protocol 0": (lcb(private_test_cases=squeezed(pickle.dumps(Trap(), 0))), "GLOBAL"),
     "a packed list": (lcb(private_test_cases=squeezed(pickle.dumps(["[]"]))), "more than a text"),
     "two packed texts": (lcb(private_test_cases=squeezed(b"\x8c\x01a\x8c\x01b.")), "2 texts"),
     "a packed pickle that is cut": (lcb(private_test_cases=squeezed(pickle.dumps("[]" * 9)[:9])), "damaged pickle"),
@@ -265,10 +266,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown testtype": (lcb(public_test_cases=[{"input": "", "output": "", "testtype": "file"}]), "'file'"),
     "two testtypes": (functional(private_test_cases=[{"input": "", "output": "", "testtype": "stdin"}]), "and stdin"),
     "no question_id": (lcb(question_id=None), "'question_id', found nothing"),
-    "no starter code": (functional(starter_code=""), "'starter_code', found none"),
     "another function": (functional(metadata={"func_name": "largest"}), "'starter_code', found none"),
     "an argument that is no JSON": (functional(public_test_cases=[{"input": "[1", "output": "1"}]), "the input"),
-    "an output that is no JSON": (functional(public_test_cases=[{"input": "[1]", "output": ""}]), "the output of"),
     "metadata of a list": (lcb(metadata="[1]"), "metadata: expected an object"),
     "a lone surrogate": (lcb(public_test_cases=[{"input": "\ud800", "output": ""}]), "lone surrogates"),
     "a benchmark that is taken": (lcb(benchmark="HumanEval"), "HumanEval is another benchmark"),
@@ -280,7 +279,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "arguments in no list": (called([{"a": 1}], [1]), "a list of arguments as input"),
     "fn_name of a number": (apps(input_output={"fn_name": 3, "inputs": [[1]], "outputs": [1]}), "'fn_name'"),
     "a name of blanks": (contest(name="  "), "a plain id"),
-    "tests of a text": (contest(private_tests="x"), "JSON in field 'private_tests'"),
     "languages without solutions": (contest(solutions={"language": [3]}), "as many languages as solutions"),
     "an output that is missing": (contest(private_tests={"input": ["1"], "output": [None]}), "output of field"),
 }  # fmt: skip
@@ -320,3 +318,140 @@ def test_a_release_is_read_line_by_line(tmp_path: Path) -> None:
     tasks = load_tasks(path)
     assert [task.task_id for task in tasks] == [f"q{i}" for i in range(300)]
     assert replace(tasks[0], task_id="q1") == tasks[1]
+
+
+EITHER = [
+    "Your answer counts if its absolute or relative error does not exceed $10^{-6}$.",
+    "Your answer counts if its relative or absolute error is at most 1e-6.",
+    "The checker allows an absolute or relative error of 0.000001.",
+    "An absolute or relative error of 10⁻⁶ will be tolerated.",
+    "An absolute and/or relative error below 10<sup>-6</sup> is fine.",
+    "Absolute or relative error must not exceed 10**-6.",
+    "Absolute/relative error must not exceed 10^(-6).",
+    "Absolute or relative error must not exceed 10^{ - 6}.",
+    "Absolute or relative error must not exceed 10 - 6.",
+    "Absolute or relative error must not exceed 10−6.",
+    r"Absolute or relative error must not exceed \(10^{−6}\).",
+    r"Absolute or relative error must not exceed $1 \times 10^{-6}$.",
+    r"The **relative** or **absolute** error may be up to `1e-6`.".replace("*", ""),
+    "Find x.\n\nOutput\n\nOne number.\nA relative or absolute error of at\nmost $10^{-6}$ is accepted.\n\nExample",
+]
+ABSOLUTE = [
+    "Answers within 10-5 of the actual answer will be accepted.",
+    "Answers within 10^-5 of the right one are accepted.",
+    "Print the mean with an error of at most 10^{-5}.",
+    "Report the height to an accuracy of 1e-5.",
+    "Output the probability. The error of your answer should be less than 1e-5.",
+    "Your output may deviate from the jury's by no more than 1.0e-5.",
+    "The result is considered correct if it differs from the expected one by less than $10^{-5}$.",
+    r"A difference of up to $10^{-5}$ between your answer and ours is ignored.",
+]
+RELATIVE = [
+    "The relative error of the printed value should be at most 10^{-9}.",
+    "Print the sum; a relative error of 1e-9 is allowed.",
+]
+NONE = [
+    "",
+    "Print the number of pairs. 1 ≤ n ≤ 10^6, and |a_i| ≤ 10^{9}.",
+    "Print the answer modulo 10^9 + 7.",
+    "Print YES if the two lengths differ by at most 0.001, and NO otherwise.",
+    "A scale has an error of at most 0.1 kg. Print the number of bags that may be too light.",
+    "It is guaranteed that no two answers are within 10^{-6} of each other.",
+    "It is guaranteed that the absolute or relative error of the input is below 10^-6.",
+    "You are given readings, each with an absolute error of 10^{-3}. Print their number.",
+    "The input values are reals with precision 0.001. Print the largest.",
+    "Print the price rounded to 2 decimals, such as 0.05.",
+    "Print the answer with exactly 6 digits after the decimal point.",
+    "Print an error message if the code 10-5 is read.",
+    "Each bulb fails with probability 0.01. Print the expected number of failures.",
+    "Output the number of runners within 10 - 5 metres of the leader.",
+    "Your answer may have an error of at most 2 dollars.",
+    "The sensor's tolerance is 0.5; your result is a whole number.",
+]
+
+
+STATED = [
+    *((text, Relation(atol=1e-6, rtol=1e-6, tokens=True)) for text in EITHER),
+    *((text, Relation(atol=1e-5, tokens=True)) for text in ABSOLUTE),
+    *((text, Relation(rtol=1e-9, tokens=True)) for text in RELATIVE),
+    (r"The answer may be off by an error of $5 \cdot 10^{-3}$.", Relation(atol=0.005, tokens=True)),
+    *((text, None) for text in NONE),
+]
+
+
+@pytest.mark.parametrize(("text", "relation"), STATED)
+def test_what_is_stated_is_found(text: str, relation: Relation | None) -> None:
+    """An error that is called neither absolute nor relative is absolute; other small numbers are none."""
+    assert stated_tolerance(text, tokens=True) == relation
+
+
+def test_the_first_statement_counts() -> None:
+    text = "An absolute or relative error of 1e-4 is accepted. Formally, for an answer a the error is |a-b| ≤ 1e-9."
+    assert stated_tolerance(text, tokens=False) == Relation(atol=1e-4, rtol=1e-4)
+
+
+def requires(names: str, *calls: tuple[Any, ...], said: str = "") -> tuple[str, list[str]]:
+    found = seen_domain(names.split(), calls, said)
+    return found.types, found.requires.split("\nand ")
+
+
+def test_numbers_lists_texts_and_tables() -> None:
+    types, rules = requires("n xs word", (3, [4, -2], "ab"), (1, [], "zzz"))
+    assert types == "n: int, xs: list[int], word: str"
+    assert rules == [
+        "1 <= n <= 3",
+        "0 <= len(xs) <= 2",
+        "all(-2 <= a <= 4 for a in xs)",
+        "2 <= len(word) <= 3",
+        "set(word) <= set('abz')",
+    ]
+    # Six letters stand for all.
+    _, rules = requires("word", ("abcdef",), ("A-1",))
+    assert rules[1] == "set(word) <= set('-1Aabcdefghijklmnopqrstuvwxyz')"
+    grids = [[[1, 0], [0, 1]], [[1], [1]], [[0, 0, 1], [1, 1, 1]], [[0], [1]], [[1, 1], [0, 0]]]
+    types, rules = requires("grid", *[(grid,) for grid in grids])
+    assert types == "grid: list[list[int]]"
+    assert rules == [
+        "2 <= len(grid) <= 2",
+        "all(1 <= len(a) <= 3 and all(0 <= b <= 1 for b in a) for a in grid)",
+        "len(set(map(len, grid))) <= 1",
+    ]
+
+
+def test_what_holds_in_every_test_unless_these_are_two_and_the_description_says_nothing() -> None:
+    _, rules = requires(
+        "xs ys k",
+        *[([1, 2, 5], [3, 3, 3], 1), ([0, 4, 9], [1, 5, 2], 2), ([2, 3, 4, 8], [7, 7, 1, 0], 3)],
+        *[([1, 2, 6], [3, 0, 3], 1), ([0, 4, 8], [1, 6, 2], 2)],
+    )
+    assert rules[-5:] == [
+        "len(set(xs)) == len(xs)",
+        "xs == sorted(xs)",
+        "len(xs) == len(ys)",
+        "k < len(xs)",
+        "k < len(ys)",
+    ]
+    calls = [([1, 2, 5], 1), ([0, 4, 9], 2)]
+    assert len(requires("xs k", *calls)[1]) == 3
+    assert requires("xs k", *calls, said="The list is in non-decreasing order.")[1][3:] == ["xs == sorted(xs)"]
+    assert requires("xs k", *calls, said="All numbers are distinct.")[1][3:] == ["len(set(xs)) == len(xs)"]
+
+
+@pytest.mark.parametrize(
+    "calls", [[], [(1, 2)], [(1,), ("a",)], [(None,)], [({"a": 1},)], [([1, "a"],)], [(True,), (1,)]]
+)
+def test_no_domain_where_the_types_differ(calls: list[tuple[Any, ...]]) -> None:
+    assert seen_domain(["x"], calls) is None
+
+
+def test_the_language_reads_it() -> None:
+    domain = seen_domain(["xs", "k"], [([1, 2], 1), ([3], 0)])
+    task = small_task("Solution.f", "(xs: List[int], k: int) -> int", seed_inputs=("([1, 2], 1)",), domain=domain)
+    found = PythonDomain(task, domain)
+    assert found.fits("([1, 2], 1)")
+    assert not found.fits("([1, 'a'], 1)")
+    names: dict[str, Any] = {}
+    exec(found.predicate, names)
+    assert names["inside"]([3, 1], 0)
+    with pytest.raises(names["OutsideTheDomain"]):
+        names["inside"]([], 0)

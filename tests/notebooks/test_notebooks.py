@@ -56,33 +56,20 @@ def test_what_is_committed_is_small_whole_tells_of_no_machine_and_needs_public_n
     assert path.stat().st_size < 600_000
     assert written(tidy(notebook)) == text  # as `make notebooks` writes it
     assert not re.search(r"/(root|home|tmp|work)/", text)
-    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
-    assert counts == [*range(1, len(counts) + 1)]
     assert notebook.cells[0].cell_type == "markdown"
-    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    assert len(cells[0].splitlines()) <= 3
-    imported = [name for cell in cells for name in imports_of(cell)]
-    assert set(imported) <= {"difftrust", "polars"}
-    assert "difftrust" in imported
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == [*range(1, len(code) + 1)]
+    assert len(code[0].source.splitlines()) <= 3
+    nodes = [node for cell in code for node in ast.walk(ast.parse(cell.source))]
+    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert {"difftrust"} <= imported <= {"difftrust", "polars"}
 
 
-def imports_of(source: str) -> list[str]:
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            found.append(str(node.module))
-    return found
-
-
-def test_all_are_there_and_in_the_readme() -> None:
+def test_all_are_there_in_the_readme_and_have_a_table_and_a_picture() -> None:
     assert {path.stem for path in PATHS} == WANTED
     readme = (FOLDER / "README.md").read_text()
     assert {name for name in WANTED if f"({name}.ipynb)" not in readme} == set()
-
-
-def test_all_but_the_figures_without_numbers_have_a_picture_or_a_table() -> None:
     for path in PATHS:
         kinds = {kind for _, kind, _ in said(read(path))}
         assert "text/html" in kinds, path.stem

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from importlib import resources
+from typing import Any
 from xml.etree import ElementTree
 
 import jsonschema
@@ -43,74 +44,73 @@ def test_a_test_report_is_read_by_what_reads_them_and_holds_what_the_schema_know
     text = render(FINDINGS, "junit")
     (suite,) = junitparser.JUnitXml.fromstring(text.encode())
     assert (suite.tests, suite.failures, suite.errors, suite.skipped, suite.time) == (5, 2, 1, 1, 1.5)
-    cases = list(suite)
-    assert [(case.classname, case.name) for case in cases[:2]] == [("pkg.a", "fine"), ("pkg.a b", "Shape.area")]
-    assert cases[0].is_passed
-    (failure,) = cases[1].result
-    assert failure.type == "incoherent"
-    assert "area(0)\n  one.py: 0\n  two.py: ValueError" in failure.text
-    kinds = (junitparser.Failure, junitparser.Skipped, junitparser.Error, junitparser.Failure)
-    assert [type(case.result[0]) for case in cases[1:]] == list(kinds)
+    fine, *others = suite
+    assert [(case.classname, case.name) for case in (fine, others[0])] == [("pkg.a", "fine"), ("pkg.a b", "Shape.area")]
+    assert fine.is_passed
+    results = [case.result[0] for case in others]
+    kinds = [junitparser.Failure, junitparser.Skipped, junitparser.Error, junitparser.Failure]
+    assert [type(result) for result in results] == kinds
+    assert results[0].type == "incoherent"
+    assert "area(0)\n  one.py: 0\n  two.py: ValueError" in results[0].text
+    counts = {"name", "tests", "failures", "errors", "skipped", "time"}
+    known = {"testsuites": counts, "testsuite": counts, "testcase": {"classname", "name", "file", "line", "time"}}
+    known |= {name: {"message", "type"} for name in ("failure", "error", "skipped")}
     root = ElementTree.fromstring(text)
-    known = {
-        "testsuites": {"name", "tests", "failures", "errors", "skipped", "time"},
-        "testsuite": {"name", "tests", "failures", "errors", "skipped", "time"},
-        "testcase": {"classname", "name", "file", "line", "time"},
-        **{name: {"message", "type"} for name in ("failure", "error", "skipped")},
-    }
     for element in root.iter():
         assert set(element.keys()) <= known[element.tag]
     assert [child.tag for child in root] == ["testsuite"]
     assert {child.tag for child in root[0]} == {"testcase"}
 
 
-def test_code_scanning_reads_the_results() -> None:
-    whole = json.loads(render(FINDINGS, "sarif"))
+def scanned(findings: list[Finding]) -> dict[str, Any]:
+    """Return the one run of a SARIF file."""
+    whole = json.loads(render(findings, "sarif"))
     jsonschema.validate(whole, SARIF)
-    results = whole["runs"][0]["results"]
-    assert [(result["ruleId"], result["level"]) for result in results] == [
-        ("difftrust/incoherent", "error"),
-        ("difftrust/undecided", "warning"),
-        ("difftrust/refused", "note"),
-        ("difftrust/changed", "error"),
-    ]
-    rules = whole["runs"][0]["tool"]["driver"]["rules"]
+    return whole["runs"][0]
+
+
+def test_code_scanning_reads_the_results() -> None:
+    made = scanned(FINDINGS)
+    results, rules = made["results"], made["tool"]["driver"]["rules"]
     assert all(rules[each["ruleIndex"]]["id"] == each["ruleId"] for each in results)
     places = [each["locations"][0]["physicalLocation"] for each in results]
-    assert [place["artifactLocation"]["uri"] for place in places] == ["pkg/a%20b.py", "b.py", "c%3Ad.py", "b.py"]
-    assert [place["region"]["startLine"] for place in places] == [7, 1, 1, 9]
+    assert [
+        (each["ruleId"], each["level"], place["artifactLocation"]["uri"], place["region"]["startLine"])
+        for each, place in zip(results, places, strict=True)
+    ] == [
+        ("difftrust/incoherent", "error", "pkg/a%20b.py", 7),
+        ("difftrust/undecided", "warning", "b.py", 1),
+        ("difftrust/refused", "note", "c%3Ad.py", 1),
+        ("difftrust/changed", "error", "b.py", 9),
+    ]
 
 
 def test_a_result_keeps_its_fingerprint_when_lines_move() -> None:
-    def prints(findings: list[Finding]) -> list[str]:
-        return [
-            each["partialFingerprints"]["difftrustFunction/v1"]
-            for each in json.loads(render(findings, "sarif"))["runs"][0]["results"]
-        ]
-
     moved = [replace(finding, line=finding.line + 10, message="other words") for finding in FINDINGS]
-    assert prints(moved) == prints(FINDINGS)
-    assert len(set(prints(FINDINGS))) == 4
+    before, after = (
+        [each["partialFingerprints"]["difftrustFunction/v1"] for each in scanned(findings)["results"]]
+        for findings in (FINDINGS, moved)
+    )
+    assert after == before
+    assert len(set(before)) == 4
 
 
 def test_workflow_commands_are_one_line_each_and_of_ours_only() -> None:
-    lines = render(FINDINGS, "github").split("\n")
-    assert len(lines) == 5
+    made = render(FINDINGS, "github")
+    lines = made.split("\n")
+    assert [line.partition(" ")[0] for line in lines] == ["::error", "::warning", "::notice", "::error", "5"]
     assert lines[0].startswith("::error file=pkg/a b.py,line=7,title=Shape.area%3A incoherent::A disagreement")
-    assert [line.partition(" ")[0] for line in lines[:4]] == ["::error", "::warning", "::notice", "::error"]
     assert lines[2].startswith("::notice file=c%3Ad.py,line=1,")
     assert "%0Aarea(0)%0A  one.py: 0" in lines[0]
     assert lines[4].startswith("5 functions: ")
-    assert "\r" not in "".join(lines)
+    assert "\r" not in made
 
 
 def test_a_page_shows_texts_of_candidates_as_code() -> None:
     text = render(FINDINGS, "markdown")
     assert "#### ❌ `pkg/a b.py::Shape.area`: incoherent" in text
     assert "- `area(0)`\n  - one.py: `0`" in text.replace("\\.", ".")
-    outside = "".join(
-        part for i, part in enumerate(text.replace("```", "`").replace("``", "`").split("`")) if i % 2 == 0
-    )
+    outside = "".join(text.replace("```", "`").replace("``", "`").split("`")[::2])
     assert "<img" not in outside
     assert "\\[a\\]\\(b\\)" in text
     assert "\\@all" in text
@@ -131,10 +131,9 @@ def test_nothing_that_steers_is_printed_and_nothing_found_is_a_whole_document_to
     made = render(FINDINGS, style)
     assert not {c for c in made if not c.isprintable()} - {"\n"}
     made.encode("utf-8")
-    made = render([], style)
-    assert "0 functions" in made or style in ("json", "junit", "sarif")
+    assert "0 functions" in render([], style) or style in ("json", "junit", "sarif")
     if style == "sarif":
-        jsonschema.validate(json.loads(made), SARIF)
+        assert scanned([])["results"] == []
 
 
 def test_another_format_is_refused() -> None:

@@ -1,12 +1,28 @@
-"""What a task's page says in words, by hand: few programs, few inputs."""
+"""What a task's page says in words, of few programs and inputs, and which relation of outcomes holds."""
+
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from difftrust.explorer.cube import cube_of
+from difftrust.tables.paper_tables import make_table_4
+from difftrust.tables.request import TableRequest
 from difftrust.tasks.clusters import Cluster, Clustering
+from difftrust.tasks.relation_text import relation_in_words, relations_note
 from difftrust.tasks.task_sentences import domain_in_words, headline, percent, statements_of
+from difftrust.tasks.task_view import TaskView, view_task
 from difftrust.text import count_of
-from difftrust_core.base.task import Domain
+from difftrust.verify.rows import check_tables
+from difftrust_core.base.task import Domain, Order, Relation
+from difftrust_core.estimates.refresh import open_pools, refresh_estimates
+from difftrust_core.execution.execute import execute
+from difftrust_core.store.store import Store
+from tests.execution.test_relations import store_of
+from tests.support.right_answers import BENCHMARK, CHECKED, COMPARED
+from tests.support.tasks import add_programs
+from tests.support.tiny import RIGHT, WRONG, filled, silent
 
 A = ("a", 0.6)
 
@@ -89,3 +105,79 @@ def test_a_disagreement_proves_an_error_inside_the_domain_only() -> None:
 def test_a_domain_is_said_as_it_was_written() -> None:
     assert domain_in_words(Domain(types="x: int", requires="x > 0")) == "x: int\nx > 0"
     assert domain_in_words(None) == domain_in_words(Domain()) == ""
+
+
+@pytest.mark.parametrize(
+    ("relation", "said"),
+    [
+        (None, ""),
+        (Relation(), ""),
+        (Relation(equality="strict"), "Comparison of this task: values are compared exactly"),
+        (
+            Relation(order=Order.UNORDERED, atol=1e-6),
+            "Comparison of this task: the order of a list does not count; numbers are equal within 1e-06",
+        ),
+        (
+            Relation(tokens=True, atol=0.5, rtol=0.1),
+            "Comparison of this task: numbers are equal within 0.5 plus 0.1 of the larger one; "
+            "texts are compared word by word, numbers among them as numbers",
+        ),
+        (Relation(normal="..."), "Comparison of this task: values are equal if their normal forms, by `normal`, are"),
+        (
+            Relation(accept="..."),
+            "Checker of this task: all values that `accept` accepts count as one outcome, others are compared by value",
+        ),
+    ],
+)
+def test_a_relation_in_words(relation: Relation | None, said: str) -> None:
+    end = "; of two programs that differ on an input, at most one is right there."
+    assert relation_in_words(relation) == (said and said + end)
+
+
+def viewed(folder: Path, programs: Sequence[str]) -> tuple[Store, TaskView]:
+    """Return the store and the view of the first task with a checker, executed on one of its tests."""
+    task = CHECKED[0].task
+    store = store_of(folder / "store", task, ("all", programs))
+    execute(store, n=1, validity="tests", say=silent)
+    refresh_estimates(store)
+    assert check_tables(store) == []
+    return store, view_task(store, open_pools(store)[BENCHMARK], task.task_id, [("all", 0.6)], m=None, n=1)
+
+
+def test_a_view_of_a_task_with_a_checker(tmp_path: Path) -> None:
+    case = CHECKED[0]
+    store, view = viewed(tmp_path, (*case.right, *case.wrong))
+    assert view.has_checker
+    assert view.statements[-1] == relation_in_words(case.task.relation)
+    clusters = view.clusters.frame
+    assert clusters["n_candidates"].to_list() == [3, 1, 1, 1]  # a wrong one is right on this input
+    assert clusters["is_reference"].to_list() == [True, False, False, False]
+    shown = view.disagreeing.frame.filter("is_reference")
+    assert shown["text"].to_list() == ["(1, 4)"]  # a value of the class, not the name of the class
+    assert view.wrong.frame["reference_text"].unique().to_list() == ["<accepted>"]
+    assert [task["checker"] for task in cube_of(store, BENCHMARK)["tasks"]] == [True]
+
+
+def test_where_no_value_is_accepted_the_class_stands_for_itself(tmp_path: Path) -> None:
+    _, view = viewed(tmp_path, CHECKED[0].wrong[1:])
+    assert view.clusters.frame.select("is_reference", "n_wrong").rows() == [(False, 1)] * 3
+
+
+@pytest.mark.slow
+def test_the_note_of_a_table_counts_the_tasks_with_a_relation(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    for case in (CHECKED[0], CHECKED[1], *COMPARED):
+        add_programs(store, (case.task, "all", case.right))
+    note = (
+        "8 of 8 tasks say themselves when two outcomes are both right: 2 by a checker, 1 by a normal form, "
+        "2 by a tolerance, 1 by an equality of their own, 2 by an order that does not count"
+    )
+    assert relations_note(store) == note
+    execute(store, n=5, validity="domain", say=silent)
+    refresh_estimates(store)
+    assert note in make_table_4(TableRequest(store=store.root)).notes
+
+
+def test_a_store_without_relations_says_nothing(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG)
+    assert relations_note(store) == ""
