@@ -1,6 +1,8 @@
 """pass@1 by tests beside the measures on fuzzed inputs: numbers that can be computed by hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,16 +18,20 @@ from tests.support.command import succeed
 from tests.support.evalplus import DOUBLE, RIGHT, THIRD, WRONG, WRONG_ON_PLUS, write_folder, write_release
 
 
+def imported(folder: Path, *programs: dict[str, str], tasks: Sequence[dict[str, Any]] = (), store: Path) -> None:
+    """Import programs of a coder that is called like the folder which is made."""
+    release = write_release(folder.parent / "plus.jsonl", *tasks)
+    words = ("--model", folder.name, "--temperature", "0.6", "--store", store)
+    succeed("import", write_folder(folder, *programs), "--tasks", release, *words)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store with two coders on the two tasks, executed by the command line."""
     root = tmp_path_factory.mktemp("tests")
-    tasks = write_release(root / "plus.jsonl.gz")
-    good = write_folder(root / "good", RIGHT, RIGHT)
-    mixed = write_folder(root / "mixed", WRONG_ON_PLUS, WRONG, RIGHT, {"HumanEval/901": RIGHT["HumanEval/901"]})
-    for folder in (good, mixed):
-        coder = ("--model", folder.name, "--temperature", "0.6")
-        succeed("import", folder, "--tasks", tasks, *coder, "--store", root / "store")
+    imported(root / "good", RIGHT, RIGHT, store=root / "store")
+    alone = {"HumanEval/901": RIGHT["HumanEval/901"]}
+    imported(root / "mixed", WRONG_ON_PLUS, WRONG, RIGHT, alone, store=root / "store")
     said = succeed("execute", "--store", root / "store", "-n", "20", "--jobs", "1")
     assert "tests: executed those of 2 tasks" in said
     return root / "store"
@@ -37,21 +43,21 @@ def row(frame: pl.DataFrame, model: str) -> dict[str, object]:
 
 
 def test_each_group_of_tests_has_its_pass_at_1(made: Path) -> None:
-    frame = make_table("tests", TableRequest(store=made)).frame
-    measures = ["pass_at_1_domain", "error_domain", "incoherence_domain"]
-    frame = frame.drop("temperature", "m", "n")
+    table = make_table("tests", TableRequest(store=made))
+    assert table.notes[0] == "tests of HumanEval+: base 3 in 2 tasks, plus 5 in 2 tasks"
+    assert "inputs domain: n = 20" in table.notes
+    assert any(note.startswith("no bound links the error by tests") for note in table.notes)
+    frame = table.frame.drop("temperature", "m", "n")
     assert frame.columns == [
         *("benchmark", "model", "tasks", "pass_at_1_base", "pass_at_1_plus", "pass_at_1_all_tests"),
-        *measures,
+        *("pass_at_1_domain", "error_domain", "incoherence_domain"),
     ]
-    good, mixed, mean = (row(frame, model) for model in ("good", "mixed", "mean"))
-    assert [good[name] for name in frame.columns] == ["HumanEval+", "good", 2, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
+    good, mixed, mean = (frame.filter(model=model).row(0) for model in ("good", "mixed", "mean"))
+    assert good == ("HumanEval+", "good", 2, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
     # All have two candidates, so two are counted: of mixed one passes the base tests, none the others.
-    assert [mixed[name] for name in frame.columns[3:6]] == [0.5, 0.0, 0.0]
-    assert [mean[name] for name in frame.columns[3:6]] == [0.75, 0.5, 0.5]
-    estimates = dt.open(made).table("4").frame
-    for name, theirs in (("error_domain", "mean_error"), ("incoherence_domain", "mean_incoherence")):
-        assert mixed[name] == row(estimates, "mixed")[theirs]
+    assert (mixed[3:6], mean[3:6]) == ((0.5, 0.0, 0.0), (0.75, 0.5, 0.5))
+    theirs = row(dt.open(made).table("4").frame, "mixed")
+    assert mixed[7:] == (theirs["mean_error"], theirs["mean_incoherence"])
 
 
 def test_a_model_alone_is_judged_by_all_its_candidates(made: Path) -> None:
@@ -59,13 +65,6 @@ def test_a_model_alone_is_judged_by_all_its_candidates(made: Path) -> None:
     # Of three programs two pass the base tests, one all; of four, three and two.
     assert mixed["pass_at_1_base"] == pytest.approx((2 / 3 + 3 / 4) / 2)
     assert mixed["pass_at_1_plus"] == mixed["pass_at_1_all_tests"] == pytest.approx((1 / 3 + 2 / 4) / 2)
-
-
-def test_notes_say_how_many_tests_and_that_no_bound_links_them(made: Path) -> None:
-    notes = dt.open(made).table("tests").notes
-    assert notes[0] == "tests of HumanEval+: base 3 in 2 tasks, plus 5 in 2 tasks"
-    assert "inputs domain: n = 20" in notes
-    assert any(note.startswith("no bound links the error by tests") for note in notes)
 
 
 def test_fewer_candidates_and_intervals(made: Path) -> None:
@@ -84,13 +83,8 @@ def test_a_results_store_knows_the_groups(made: Path, tmp_path: Path) -> None:
 
 
 def test_a_task_without_tests_is_left_out_and_counted(tmp_path: Path) -> None:
-    bare = {**THIRD, "base_input": [], "plus_input": []}
-    typed = {**bare, "prompt": 'def third(x: float) -> float:\n    """Return a third of x."""\n'}
-    tasks = write_release(tmp_path / "plus.jsonl", DOUBLE, {**typed, "base_input": [[3.0]]})
-    folder = write_folder(tmp_path / "good", RIGHT, WRONG)
-    succeed(
-        "import", folder, "--tasks", tasks, "--model", "good", "--temperature", "0.6", "--store", tmp_path / "store"
-    )
+    typed = {**THIRD, "prompt": 'def third(x: float) -> float:\n    """Return a third of x."""\n', "plus_input": []}
+    imported(tmp_path / "good", RIGHT, WRONG, tasks=(DOUBLE, typed), store=tmp_path / "store")
     succeed("execute", "--store", tmp_path / "store", "-n", "5", "--jobs", "1")
     table = make_table("tests", TableRequest(store=tmp_path / "store"))
     # The second task has base tests alone: it counts there, and among all tests.
@@ -100,10 +94,7 @@ def test_a_task_without_tests_is_left_out_and_counted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_no_tests_leaves_them_out(tmp_path: Path) -> None:
-    tasks, folder = write_release(tmp_path / "plus.jsonl"), write_folder(tmp_path / "good", RIGHT)
-    succeed(
-        "import", folder, "--tasks", tasks, "--model", "good", "--temperature", "0.6", "--store", tmp_path / "store"
-    )
+    imported(tmp_path / "good", RIGHT, store=tmp_path / "store")
     said = succeed("execute", "--store", tmp_path / "store", "-n", "5", "--jobs", "1", "--no-tests")
     assert "tests:" not in said
     with pytest.raises(NoStore, match="holds no results on tests; run `difftrust execute"):

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 import difftrust as dt
 from difftrust.export import export_results
 from difftrust.page.subject import make_subject
-from difftrust.study import open_study
+from difftrust.study import Study, open_study
 from difftrust.tables.registry import TABLES, make_table
 from difftrust.tables.request import TableRequest, estimates_for
 from difftrust_core.base.records import Reading
@@ -31,17 +31,19 @@ DOMAIN = {"tiny/double": "x: int", "tiny/first": "items: list[int]", "tiny/total
 HOT = 1.0
 
 
+def heated(model: str, *programs: dict[str, str]) -> Recorded:
+    return Recorded(candidates=candidates(model, *programs).candidates.with_columns(temperature=pl.lit(HOT)))
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """At 0.6 "far" has four programs on 20 inputs, "near" three on 10, "one" a single one; at 1.0 two have two."""
     made = Store.create(tmp_path_factory.mktemp("settings") / "store")
     tasks = [replace(task, domain=Domain(types=DOMAIN[task.task_id])) for task in TASKS]
     cold = {"far": (RIGHT, WRONG, RIGHT, WRONG), "near": (OTHER, RIGHT, RIGHT), "one": (WRONG,)}
-    for model, programs in cold.items():
-        add_candidates(made, candidates(model, *programs), {"tiny": tasks}, n_jobs=1)
-    for model, programs in {"far": (WRONG, WRONG), "near": (WRONG, RIGHT)}.items():
-        frame = candidates(model, *programs).candidates.with_columns(temperature=pl.lit(HOT))
-        add_candidates(made, Recorded(candidates=frame), {"tiny": tasks}, n_jobs=1)
+    added = [candidates(model, *programs) for model, programs in cold.items()]
+    for own in (*added, heated("far", WRONG, WRONG), heated("near", WRONG, RIGHT)):
+        add_candidates(made, own, {"tiny": tasks}, n_jobs=1)
     for validity in ("domain", "tests", "reference"):
         execute(made, n=10, validity=validity, say=silent)
         refresh_estimates(made)
@@ -51,14 +53,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def test_what_executes_more_names_the_store_and_the_inputs(store: Store, tmp_path: Path) -> None:
-    request = TableRequest(store=store.root, reading=Reading(inputs="domain"), n=99)
-    command = f"run `difftrust execute --store {store.root} --inputs domain -n 99`"
-    with pytest.raises(WrongUsage, match=f"{command}$"):
-        estimates_for(request)
     results = export_results(store, tmp_path / "results").root
-    command = "run `difftrust import difftrust --store DIR` and `difftrust execute --store DIR -n 99`, DIR a new folder"
-    with pytest.raises(WrongUsage, match=f"{command}$"):
-        estimates_for(TableRequest(store=results, n=99))
+    more = "--inputs domain -n 99`"
+    anew = f"difftrust import difftrust --store DIR` and `difftrust execute --store DIR {more}, DIR a new folder"
+    for root, command in ((store.root, f"difftrust execute --store {store.root} {more}"), (results, anew)):
+        with pytest.raises(WrongUsage, match=f"run `{command}$"):
+            estimates_for(TableRequest(store=root, reading=Reading(inputs="domain"), n=99))
 
 
 @pytest.mark.quick(2)
@@ -121,22 +121,23 @@ def test_trust_takes_the_sizes_there_are_and_refuses_others(store: Store, tmp_pa
 
 def test_defaults_of_python_are_what_the_store_holds(tmp_path: Path) -> None:
     programs = {"two": (RIGHT, WRONG), "three": (RIGHT, RIGHT, OTHER)}
-    store = executed(tmp_path / "store", n=20, **programs)
-    study = open_study(store.root)
+    study = open_study(executed(tmp_path / "store", n=20, **programs).root)
     setting = ["model", "temperature", "m", "n"]
+
+    def n_shown(own: Study, **given: int) -> int:
+        return own.task("tiny/first", model="three", **given).clusters.frame["n_candidates"].sum()
+
     assert study.ablation("three").frame.select(setting).rows() == [("three", 0.6, 3, 20)]
     assert study.ablation().frame.select(setting).rows() == [("three", 0.6, 2, 20), ("two", 0.6, 2, 20)]
     assert study.ablation("three", m=[1, 2]).frame.select("m", "n").rows() == [(1, 20), (2, 20)]
-    assert study.task("tiny/first", model="three").clusters.frame["n_candidates"].sum() == 3
-    assert study.task("tiny/first", model="three", m=1, n=7).clusters.frame["n_candidates"].sum() == 1
+    assert (n_shown(study), n_shown(study, m=1, n=7)) == (3, 1)
     assert study.mixtures().frame.select("n_models", "n_tasks").rows() == [(1, 3), (2, 3)]
     assert study.same_price("two", {"two": "gpt-4o", "three": "gpt-4o"}).frame["models"].to_list()[0] == "two"
-    on_tests = executed(tmp_path / "tests", n=20, validity="tests", **programs).root
-    assert open_study(on_tests).ablation("three").frame["m"].to_list() == [3]
-    assert open_study(on_tests).task("tiny/first", model="three").clusters.frame["n_candidates"].sum() == 3
-    hot = candidates("hot", RIGHT, WRONG).candidates.with_columns(temperature=pl.lit(HOT))
+    on_tests = open_study(executed(tmp_path / "tests", n=20, validity="tests", **programs).root)
+    assert on_tests.ablation("three").frame["m"].to_list() == [3]
+    assert n_shown(on_tests) == 3
     alone = Store.create(tmp_path / "hot")
-    add_candidates(alone, Recorded(candidates=hot), {"tiny": TASKS}, n_jobs=1)
+    add_candidates(alone, heated("hot", RIGHT, WRONG), {"tiny": TASKS}, n_jobs=1)
     execute(alone, n=10, say=silent)
     refresh_estimates(alone)
     assert open_study(alone.root).ablation().frame.select(setting).rows() == [("hot", HOT, 2, 10)]
@@ -177,7 +178,8 @@ def test_no_way_to_ask_counts_programs_that_are_not_executed(half: Store, tmp_pa
                 query_sql(half, f"SELECT * FROM {macro}('{model}', 'tiny', 0.6, {m}, 10)")
     with pytest.raises(WrongUsage, match=r"-m of at most 2, .* got 4; choose fewer, or run `difftrust execute --store"):
         make_subject(half, m=4)
-    assert make_subject(half, m=2).left_out == ("new",)
+    subject = make_subject(half, m=2)
+    assert (subject.models, subject.left_out) == (["more"], ("new",))
     with pytest.raises(NoStore, match="no program of new was executed on every task; run `difftrust execute --store"):
         make_table("4", TableRequest(store=half.root, only=("new",)))
     whole = Store.open(shutil.copytree(half.root, tmp_path / "whole"))
@@ -188,11 +190,6 @@ def test_no_way_to_ask_counts_programs_that_are_not_executed(half: Store, tmp_pa
     assert frame["m"].to_list() == [4, 4]
 
 
-def test_a_report_is_of_models_that_have_m(store: Store) -> None:
-    subject = make_subject(store, temperature=0.6, m=4, n=10)
-    assert (subject.models, subject.left_out) == (["far"], ("near", "one"))
-
-
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Coder "two" has two programs a task, "three" has three, of which the first two are right."""
@@ -200,21 +197,17 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return executed(root, n=20, two=(RIGHT, WRONG), three=(RIGHT, RIGHT, OTHER))
 
 
-def test_a_plain_table_has_the_largest_m_that_all_have_and_says_so(plain: Store) -> None:
+def test_a_plain_table_has_the_largest_m_that_all_have_and_says_so_and_one_model_all_of_its_own(plain: Store) -> None:
     made = make_table("4", TableRequest(store=plain.root))
     errors = dict(made.frame.select("model", "mean_error").iter_rows())
     assert errors["three"] == 0  # the third program, which is wrong, is no part of it
     assert any(note.startswith("m = 2, n = 20: the largest that all coders shown have") for note in made.notes)
-    assert estimates_for(TableRequest(store=plain.root))[0]["m"].unique().to_list() == [2]
-
-
-def test_one_model_has_all_of_its_own(plain: Store) -> None:
+    assert set(estimates_for(TableRequest(store=plain.root))[0]["m"]) == {2}
     made = make_table("4", TableRequest(store=plain.root, only=("three",)))
     assert made.frame["model"].to_list() == ["three", "mean"]
     assert made.frame["mean_error"][0] > 0
     assert not [note for note in made.notes if "the largest that all" in note]
-    named = estimates_for(TableRequest(store=plain.root, only=("three",), m=3))[0]
-    assert named["m"].unique().to_list() == [3]
+    assert set(estimates_for(TableRequest(store=plain.root, only=("three",), m=3))[0]["m"]) == {3}
     with pytest.raises(WrongUsage, match="no model 'four'; there are: three, two"):
         make_table("4", TableRequest(store=plain.root, only=("four",)))
 

@@ -20,11 +20,12 @@ NOTHING = Recorded(n=200, differing=0, values=0, is_equal=True)
 def of_outcomes(*rows: str) -> Recorded:
     """Return what two behaviours do, a letter an input: a and A are equal but for the tolerance, ! raises, ~ hangs."""
     ends = {"!": Kind.EXCEPTION, "~": Kind.TIMEOUT}
-    strict = np.array([[ord(letter) for letter in row] for row in rows], dtype=np.uint16)
-    paper = np.array([[ord(letter.lower()) for letter in row] for row in rows], dtype=np.uint16)
     happened = np.array([[ends.get(letter, Kind.VALUE) for letter in row] for row in rows], dtype=np.uint8)
-    labels = {"paper": paper, "strict": strict}
-    return recorded(compress("t", labels, happened, reach=np.array([len(rows[0])] * 2), reference=None), (0, 1))
+    strict, paper = (
+        np.array([[*map(ord, row)] for row in made], dtype=np.uint16) for made in (rows, [row.lower() for row in rows])
+    )
+    task = compress("t", {"paper": paper, "strict": strict}, happened, reach=np.full(2, len(rows[0])), reference=None)
+    return recorded(task, (0, 1))
 
 
 def test_what_two_behaviours_do_is_counted_where_both_end_by_themselves() -> None:
@@ -52,15 +53,13 @@ def test_the_stratum_is_what_both_readings_show(published: Recorded, domain: Rec
 def test_the_table_counts_each_pair_once() -> None:
     pairs = pl.read_csv(find_shipped(SHIPPED))
     assert pairs.select("benchmark", "stratum", "task_id").is_unique().all()
-    frame = dt.open().table("versions").frame
-    for row in frame.iter_rows(named=True):
-        own = pairs.filter(pl.col("stratum") == row["stratum"])
+    for row in dt.open().table("versions").frame.iter_rows(named=True):
+        own = pairs.filter(stratum=row["stratum"])
         own = own if row["benchmark"] == "all" else own.filter(benchmark=row["benchmark"])
         counts = Counter(own["judgement"])
         assert {name: row[name.replace(" ", "_")] for name in Judgement} == {name: counts[name] for name in Judgement}
-        wrong = row["false_difference"] + row["missed"] + row["undecided"]
         assert row["pairs"] == own.height == sum(counts.values())
-        assert row["right_share"] == pytest.approx(1 - wrong / own.height)
-        assert (row["right_share_low"], row["right_share_high"]) == clopper_pearson(
-            own.height - wrong, own.height, alpha=0.025
-        )
+        n_right = own.height - row["false_difference"] - row["missed"] - row["undecided"]
+        assert row["right_share"] == pytest.approx(n_right / own.height)
+        ends = (row["right_share_low"], row["right_share_high"])
+        assert ends == clopper_pearson(n_right, own.height, alpha=0.025)

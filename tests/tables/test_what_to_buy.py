@@ -18,25 +18,25 @@ from tests.estimates.test_ablation import members, pool_of
 from tests.figures.test_figures import rows_of
 from tests.research.test_price_list import CHECKED, N_TASKS, pool
 
-RIGHT = {CHECKED: members([[0, 0]] * 4)}
 B, C, D = ("b", 0.6), ("c", 0.6), ("d", 0.6)
 ASKED = TableRequest(store=Path(), model="checked", resamples=200)
 POOLS = {"b": pool()}
 
 
-LABELS = [
-    (Policy(own=1), "2 own: that one differs"),
-    (Policy(own=9, stop=True), "10 own: any differ, stopping"),
-    (Policy(own=9, own_dissents=5), "10 own: at least 5 of 9 differ"),
-    (Policy(own=9, temperature=1.0), "1 own, 9 at t = 1: any differ"),
-    (Policy(others=(B, C, D), dissents=2), "1 own + 3 others: at least 2 of 3 differ"),
-    (Policy(others=(B, C, D), dissents=3), "1 own + 3 others: all differ"),
-    (Policy(own=2, others=(B, C), dissents=2), "3 own + 2 others: any own or all others differ"),
-]
-
-
-def test_labels() -> None:
-    assert [label_of(policy) for policy, _ in LABELS] == [said for _, said in LABELS]
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (Policy(own=1), "2 own: that one differs"),
+        (Policy(own=9, stop=True), "10 own: any differ, stopping"),
+        (Policy(own=9, own_dissents=5), "10 own: at least 5 of 9 differ"),
+        (Policy(own=9, temperature=1.0), "1 own, 9 at t = 1: any differ"),
+        (Policy(others=(B, C, D), dissents=2), "1 own + 3 others: at least 2 of 3 differ"),
+        (Policy(others=(B, C, D), dissents=3), "1 own + 3 others: all differ"),
+        (Policy(own=2, others=(B, C), dissents=2), "3 own + 2 others: any own or all others differ"),
+    ],
+)
+def test_labels(policy: Policy, said: str) -> None:
+    assert label_of(policy) == said
 
 
 def test_the_table_holds_the_second_half() -> None:
@@ -59,9 +59,10 @@ def test_what_is_undefined_is_null_and_drawn_nowhere() -> None:
     some = made.with_columns(detection=pl.when(pl.col("policy").str.contains("others")).then("detection"))
     drawn = {row["policy"] for row in rows_of(draw_policies(some)) if "policy" in row}
     assert drawn == {policy for policy in made["policy"] if "others" in policy}
-    only_right = {"b": pool_of([np.zeros((1, 1))] * 4, [0] * 4, RIGHT)}
-    rates = policy_table(ASKED, only_right, {}).frame.select("detection", "false_alarms_high").unique().rows()
-    assert rates == [(None, pytest.approx(1 - 0.025 ** (1 / policy_table(ASKED, only_right, {}).frame["n_tasks"][0])))]
+    right = {"b": pool_of([np.zeros((1, 1))] * 4, [0] * 4, {CHECKED: members([[0, 0]] * 4)})}
+    rates = policy_table(ASKED, right, {}).frame.select("detection", "false_alarms_high", "n_tasks").unique()
+    ((detection, high, n_tasks),) = rates.rows()
+    assert (detection, high) == (None, pytest.approx(1 - 0.025 ** (1 / n_tasks)))
 
 
 def test_the_recommendation_is_a_row_and_a_sentence() -> None:
@@ -90,16 +91,15 @@ def test_misuse_is_refused() -> None:
     assert policy_table(ASKED, {"b": unpriced}, {}).frame["usd_per_1000"].null_count() > 0
 
 
-def offers(**given: int | bool) -> Offers:
-    return offers_for(pool(**given), CHECKED, m=5, n=1)
+def offers() -> Offers:
+    return offers_for(pool(), CHECKED, m=5, n=1)
 
 
 def test_the_answer_is_the_recommendation() -> None:
     found = answer(offers(), detection=0.3, false_alarms=0.5)
-    assert found is not None
     assert found.is_enough
     request = TableRequest(store=Path(), model="checked", m=5, n=1)
-    expected = recommendation(request, {"b": pool()}, {}, detection=0.3, false_alarms=0.5)
+    expected = recommendation(request, POOLS, {}, detection=0.3, false_alarms=0.5)
     assert expected.frame.row(0, named=True) == found.row
     assert (found.m, found.models) == (1 + found.policy.own + len(found.policy.others), ())
     assert found.in_words.startswith("For each program to check, buy 1 more of checked, one after the other until ")
@@ -108,14 +108,9 @@ def test_the_answer_is_the_recommendation() -> None:
 
 def test_what_cannot_be_reached_is_said_with_the_nearest_on_either_side() -> None:
     made = offers()
-    nearest = answer(made, detection=0.9, false_alarms=0.1)
-    assert nearest is not None
-    assert not nearest.is_enough
-    assert nearest.row["fitted_false_alarms"] <= 0.1
-    careful = careful_answer(made, detection=0.9)
-    assert careful is not None
-    assert careful.is_enough
-    assert 0.1 < careful.row["fitted_false_alarms"] < 0.2
+    nearest, careful = answer(made, detection=0.9, false_alarms=0.1), careful_answer(made, detection=0.9)
+    assert (nearest.is_enough, careful.is_enough) == (False, True)
+    assert nearest.row["fitted_false_alarms"] <= 0.1 < careful.row["fitted_false_alarms"] < 0.2
     assert answer(made, detection=0.5, false_alarms=0.01) is None
     assert careful_answer(offers_for(pool(n_others=0, hot=False), CHECKED, m=2, n=1), detection=1.0) is None
 
