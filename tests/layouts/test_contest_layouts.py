@@ -252,6 +252,7 @@ def squeezed(data: bytes) -> str:
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "packed tests that run": (lcb(private_test_cases=squeezed(pickle.dumps(Trap()))), "STACK_GLOBAL"),
+    "packed tests of protocol 0": (lcb(private_test_cases=squeezed(pickle.dumps(Trap(), 0))), "GLOBAL"),
     "a packed list": (lcb(private_test_cases=squeezed(pickle.dumps(["[]"]))), "more than a text"),
     "two packed texts": (lcb(private_test_cases=squeezed(b"\x8c\x01a\x8c\x01b.")), "2 texts"),
     "a packed pickle that is cut": (lcb(private_test_cases=squeezed(pickle.dumps("[]" * 9)[:9])), "damaged pickle"),
@@ -268,6 +269,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no question_id": (lcb(question_id=None), "'question_id', found nothing"),
     "another function": (functional(metadata={"func_name": "largest"}), "'starter_code', found none"),
     "an argument that is no JSON": (functional(public_test_cases=[{"input": "[1", "output": "1"}]), "the input"),
+    "an output that is no JSON": (functional(public_test_cases=[{"input": "[1]", "output": ""}]), "the output of"),
     "metadata of a list": (lcb(metadata="[1]"), "metadata: expected an object"),
     "a lone surrogate": (lcb(public_test_cases=[{"input": "\ud800", "output": ""}]), "lone surrogates"),
     "a benchmark that is taken": (lcb(benchmark="HumanEval"), "HumanEval is another benchmark"),
@@ -279,6 +281,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "arguments in no list": (called([{"a": 1}], [1]), "a list of arguments as input"),
     "fn_name of a number": (apps(input_output={"fn_name": 3, "inputs": [[1]], "outputs": [1]}), "'fn_name'"),
     "a name of blanks": (contest(name="  "), "a plain id"),
+    "tests of a text": (contest(private_tests="x"), "JSON in field 'private_tests'"),
     "languages without solutions": (contest(solutions={"language": [3]}), "as many languages as solutions"),
     "an output that is missing": (contest(private_tests={"input": ["1"], "output": [None]}), "output of field"),
 }  # fmt: skip
