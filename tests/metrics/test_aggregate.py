@@ -20,21 +20,17 @@ from difftrust_core.metrics.aggregate import (
 
 NAN = float("nan")
 
-ERROR = [0.0, 0.25, 0.5, 0.75, 1.0, 0.0, 0.5, 1.0]
-INCOHERENCE = [0.0, 0.25, 0.5, 0.25, 0.0, 0.0, 0.0, 0.5]
-P_ERRONEOUS = [0.0, 0.5, 1.0, 1.0, 1.0, 0.0, 0.5, 1.0]
-P_DETECTED = [0.0, 0.5, 1.0, 0.5, 0.0, 0.0, 0.0, 1.0]
-FUNCTIONAL = [0.0, 0.5, 1.0, 1.0, 1.0, 0.0, 0.5, 1.0]
+COLUMNS = {
+    "error": [0.0, 0.25, 0.5, 0.75, 1.0, 0.0, 0.5, 1.0],
+    "incoherence": [0.0, 0.25, 0.5, 0.25, 0.0, 0.0, 0.0, 0.5],
+    "p_erroneous": [0.0, 0.5, 1.0, 1.0, 1.0, 0.0, 0.5, 1.0],
+    "p_detected": [0.0, 0.5, 1.0, 0.5, 0.0, 0.0, 0.0, 1.0],
+    "functional_error": [0.0, 0.5, 1.0, 1.0, 1.0, 0.0, 0.5, 1.0],
+}
 
 
 def tasks(*, benchmark="HumanEval", model="a", temperature=0.6, **columns):
-    columns = {
-        "error": ERROR,
-        "incoherence": INCOHERENCE,
-        "p_erroneous": P_ERRONEOUS,
-        "p_detected": P_DETECTED,
-        "functional_error": FUNCTIONAL,
-    } | columns
+    columns = COLUMNS | columns
     columns["detected"] = [None if i is None or math.isnan(i) else i > 0 for i in columns["incoherence"]]
     keys = {"benchmark": benchmark, "model": model, "temperature": temperature}
     ids = pl.Series("task_id", [f"T/{i}" for i in range(len(columns["error"]))])
@@ -76,9 +72,7 @@ def test_detection_over_all_pairs():
 def test_spearman_by_hand():
     three = EIGHT[:3].with_columns(incoherence=pl.Series([0.1, 0.9, 0.5]))
     assert spearman(three) == pytest.approx(0.5)  # 1 - 6 * (0 + 1 + 1) / (3 * 8)
-    # EIGHT: mean ranks 1.5 3 4.5 6 7.5 1.5 4.5 7.5 against 2.5 5.5 7.5 5.5 2.5 2.5 2.5 7.5
-    # (after centring: products sum to 15, squares to 40.5 and 36)
-    assert spearman(EIGHT) == pytest.approx(15 / math.sqrt(40.5 * 36))
+    assert spearman(EIGHT) == pytest.approx(RHO)
 
 
 @pytest.mark.parametrize("frame", [EIGHT[:2], EIGHT.with_columns(error=0.5), EIGHT.with_columns(incoherence=0.0)])
@@ -122,7 +116,8 @@ def test_another_detection_is_refused(measure):
 
 
 RHO = 15 / math.sqrt(40.5 * 36)
-COLUMNS = ["benchmark", "model", "tasks", *MEASURES]
+"""Of EIGHT: mean ranks 1.5 3 4.5 6 7.5 1.5 4.5 7.5 against 2.5 5.5 7.5 5.5 2.5 2.5 2.5 7.5; after centring, products
+sum to 15, squares to 40.5 and 36."""
 
 
 def test_table_4():
@@ -138,7 +133,7 @@ def test_table_4():
             ("MBPP", "a", 8, 0.5, 0.1875, RHO, 0.55, 0.4),
             ("MBPP", "mean", None, 0.5, 0.1875, RHO, 0.55, 0.4),
         ],
-        schema=COLUMNS,
+        schema=["benchmark", "model", "tasks", *MEASURES],
         orient="row",
     )
     assert_frame_equal(table_4(estimates), expected)
@@ -152,56 +147,38 @@ def test_table_4_with_several_temperatures():
     estimates = pl.concat([tasks(temperature=1.0), tasks(temperature=0.0, error=[0.0] * 8), tasks(model="b")])
     table = table_4(estimates)
     assert table.columns == ["benchmark", "model", "temperature", "tasks", *MEASURES]
-    assert table.select("model", "temperature", "mean_error").rows() == [
-        ("a", 0.0, 0.0),
-        ("a", 1.0, 0.5),
-        ("b", 0.6, 0.5),
-        ("mean", 0.0, 0.0),
-        ("mean", 0.6, 0.5),
-        ("mean", 1.0, 0.5),
-    ]
+    coders = [("a", 0.0, 0.0), ("a", 1.0, 0.5), ("b", 0.6, 0.5)]
+    means = [("mean", 0.0, 0.0), ("mean", 0.6, 0.5), ("mean", 1.0, 0.5)]
+    assert table.select("model", "temperature", "mean_error").rows() == coders + means
 
 
 def test_table_4_of_nothing():
-    assert table_4(EIGHT[:0]).rows() == []
-    assert table_4(EIGHT[:0]).columns == COLUMNS
-    assert rankings(EIGHT[:0]).rows() == []
+    assert table_4(EIGHT[:0]).rows() == rankings(EIGHT[:0]).rows() == []
 
 
 def test_rankings():
-    def coder(model, error, incoherence, functional_error, **keys):
-        columns = {"error": [error], "incoherence": [incoherence], "functional_error": [functional_error]}
-        return tasks(model=model, **columns, p_erroneous=[1.0], p_detected=[1.0], **keys)
+    """Figure 1 ranks by the share of tasks found; null where coders are alike, or fewer than three."""
+
+    def coder(model, error, incoherence, functional_error, found, erroneous, **keys):
+        columns = {"error": error, "incoherence": incoherence, "functional_error": functional_error}
+        pairs = {name: [value] * 2 for name, value in columns.items()}
+        return tasks(model=model, p_detected=found, p_erroneous=erroneous, **pairs, **keys)
 
     estimates = pl.concat(
         [
-            coder("a", 0.1, 0.1, 0.9),
-            coder("b", 0.2, 0.3, 0.5),
-            coder("c", 0.3, 0.2, 0.6),
-            coder("a", 0.1, 0.1, 0.1, benchmark="MBPP"),
-            coder("b", 0.2, 0.2, 0.1, benchmark="MBPP"),
+            coder("a", 0.1, 0.1, 0.9, [0.1, 0.5], [0.4, 0.6]),
+            coder("b", 0.2, 0.3, 0.5, [0.4, 0.4], [0.6, 0.6]),
+            coder("c", 0.3, 0.2, 0.6, [0.2, 0.0], [0.7, 0.7]),
+            coder("a", 0.1, 0.1, 0.1, [1.0, 1.0], [1.0, 1.0], benchmark="MBPP"),
+            coder("b", 0.2, 0.2, 0.1, [1.0, 1.0], [1.0, 1.0], benchmark="MBPP"),
         ]
     )
     found = rankings(estimates)
     assert found.columns == ["benchmark", "coders", "rho_found", "rho_pass_at_1", "rho_error", "rho_failure"]
-    assert found.row(0)[:2] == ("HumanEval", 3)
-    assert found.row(0)[2] is None  # every coder errs, and is found, everywhere
-    assert found.row(0)[3] is None
-    assert found.row(0)[4:] == (pytest.approx(0.5), pytest.approx(-1.0))
-    assert found.row(1)[:2] == ("MBPP", 2)
-    assert found.row(1)[2:] == (None, None, None, None)
-
-
-def test_figure_1_ranks_by_the_share_of_tasks_found():
-    def coder(model, found, erroneous):
-        none = {"error": [0.0] * 2, "incoherence": [0.0] * 2, "functional_error": [0.0] * 2}
-        return tasks(model=model, p_detected=found, p_erroneous=erroneous, **none)
-
     # Shares found: 0.3, 0.4, 0.1; erroneous: 0.5, 0.6, 0.7. Ranks 2 3 1 against 1 2 3: rho = 1 - 6 * 6 / 24.
-    shares = [("a", [0.1, 0.5], [0.4, 0.6]), ("b", [0.4, 0.4], [0.6, 0.6]), ("c", [0.2, 0.0], [0.7, 0.7])]
-    estimates = pl.concat([coder(*row) for row in shares])
-    assert rankings(estimates)["rho_found"].item() == pytest.approx(-0.5)
-    assert rankings(estimates, detection=Detection.ALL_PAIRS)["rho_found"].item() is None
+    assert found.row(0) == ("HumanEval", 3, *map(pytest.approx, (-0.5, -0.5, 0.5, -1.0)))
+    assert found.row(1) == ("MBPP", 2, None, None, None, None)
+    assert rankings(estimates, detection=Detection.ALL_PAIRS)["rho_found"][0] is None  # all are found everywhere
 
 
 def test_beside_published():

@@ -44,26 +44,18 @@ def test_of_numbers_that_are_near_the_ones_between_may_be_others():
 
 EQUAL_ON_PAPER = [
     ("1", "True"),
-    ("0", "False"),
     ("1000", "999"),
-    ("1000", "1001"),
     ("-1000", "-999.0"),
     ("0", "-0.0"),
     ("2", "complex(2.0, 0.0)"),
-    ("complex(1.0, 1000.0)", "complex(1.0, 999.5)"),
     ("[1, 2]", "(1, 2)"),
-    ("[]", "()"),
     ("[[1], (2.0001,)]", "([1.0], [2])"),
     ("nan", "nan "),
-    ("[nan, 1]", "[nan, True]"),
-    ("[inf, -inf]", "(inf, -inf)"),
     ("{1, 1000}", "frozenset({999.5, 1.0})"),
     ("{'a': 1000, 'b': 2}", "{'b': 2.0, 'a': 1000.9}"),
-    ("{1: 'a', 2: 'b'}", "{2: 'b', 1.0: 'a'}"),
     ("Counter({'a': 1})", "{'a': 1}"),
     ("Point((1, 2))", "[1, 2]"),
     ("Color(1)", "1"),
-    ("Counter({'a': 1})", "OrderedDict({'a': True})"),
     ("P(x=1, y=[2000])", "P(y=[2001], x=1.0)"),
     ("deque([1, 2])", "deque([1.0, 2])"),
     ("bytearray(b'a')", "b'a'"),
@@ -77,32 +69,21 @@ def test_paper_equal_strict_different():
 
 DIFFERENT = [
     ("1000", "998"),
-    ("1", "-1"),
     ("0", "5e-324"),
     ("nan", "0"),
-    ("inf", "-inf"),
     ("inf", "1.7976931348623157e+308"),
     ("1", "'1'"),
-    ("'a'", "'a '"),
     ("'a'", "b'a'"),
     ("None", "False"),
-    ("[1]", "[1, 1]"),
     ("[1]", "1"),
-    ("[[1], 1]", "[1, [1]]"),
-    ("{}", "set()"),
     ("{1}", "[1]"),
-    ("{1, 2}", "{1, 3}"),
-    ("{'a': 1}", "{'b': 1}"),
     ("P(x=1)", "Q(x=1)"),
-    ("P(x=1)", "P(y=1)"),
     ("iterator([1])", "[1]"),
     ("deque([1])", "[1]"),
     ("dict_keys(['a'])", "['a']"),
     ("Decimal('1.5')", "'1.5'"),
     ("range(0, 1000, 1)", "range(0, 1001, 1)"),
     ("date(2025, 1, 1)", "date(2026, 1, 1)"),
-    ("complex(1.0, 1.0)", "1"),
-    ("'+'", "1"),
     (f"[1, 2, …{DIGEST}", f"[1.0, 2, …{DIGEST}"),
     ("1,,", "1.0,,"),
     ("null", "None"),
@@ -133,35 +114,16 @@ def test_the_boundary_is_exact_however_big():
 
 @pytest.mark.parametrize("equality", EQUALITIES)
 def test_kinds(equality):
-    outcomes = [
-        (Kind.EXCEPTION, "TypeError"),
-        (Kind.TIMEOUT, ""),
-        (Kind.SKIPPED, "given up"),
-        (Kind.EXCEPTION, "ValueError"),
-        (Kind.MEMORY, ""),
-        (Kind.CRASH, "signal 9"),
-        (Kind.CRASH, "exit 1"),
-        (Kind.LOAD_ERROR, "SyntaxError"),
-        (Kind.LOAD_ERROR, "NameError"),
-        (Kind.FORGED, "a"),
-        (Kind.FORGED, "b"),
-        (Kind.MEMORY, "x"),
-        (Kind.UNSUPPORTED, "function"),
-        (Kind.UNSUPPORTED, "socket"),
-        (Kind.EXCEPTION, "TypeError"),
-        (Kind.VALUE, "TypeError"),
-        (Kind.VALUE, "'TypeError'"),
-        (Kind.VALUE, "function"),
-    ]
-    expected = [0, 1, 1, 2, 3, 4, 4, 5, 5, 6, 6, 3, 7, 8, 0, 9, 10, 11]
-    assert classify(outcomes, equality=equality) == expected
-    as_stored = [(int(kind), text) for kind, text in outcomes]
-    assert classify(as_stored, equality=equality) == expected
+    """The text counts of values, exceptions and what is unsupported; what was skipped counts as a timeout."""
+    outcomes = [(kind, text) for kind in Kind for text in ("a", "b", "a")]
+    outcomes += [(int(kind), text) for kind, text in outcomes]  # as stored
+    merged = {Kind.SKIPPED: Kind.TIMEOUT}
+    whole = (Kind.VALUE, Kind.EXCEPTION, Kind.UNSUPPORTED)
+    keys = [(merged.get(kind, kind), text if kind in whole else "") for kind, text in outcomes]
+    assert classify(outcomes, equality=equality) == [[*dict.fromkeys(keys)].index(key) for key in keys]
 
 
-def test_labels_by_first_appearance():
-    assert paper("5", "1", "True", "5.0", "'a'") == [0, 1, 1, 0, 2]
-    assert strict("5", "1", "True", "5.0", "'a'") == [0, 1, 2, 3, 4]
+def test_none_and_one_that_is_no_literal_are_labelled():
     assert classify([], equality=Equality.PAPER) == []
     assert paper("anything at all") == [0]
 
@@ -230,8 +192,7 @@ def slow_labels(texts):
     for i, j in itertools.combinations(range(len(texts)), 2):
         if equal(parsed[i], parsed[j]):
             root = [root[i] if r == root[j] else r for r in root]
-    first = {}
-    return [first.setdefault(r, len(first)) for r in root]
+    return [[*dict.fromkeys(root)].index(r) for r in root]
 
 
 close = [1, True, 1.0, 1.0005, 0.9991, 1.0015, 0, False, 0.0, -1, -1.0005, 1000, 1001, 1002.0, 1003]
@@ -264,10 +225,8 @@ flat_numbers = st.lists(st.sampled_from(close), min_size=2, max_size=2)
 
 
 samples = {
-    "near numbers": st.sampled_from(close),
     "numbers": numbers,
     "pairs of near numbers": flat_numbers,
-    "sets of near numbers": st.sets(st.sampled_from(close), max_size=3),
     "dicts of near numbers": st.dictionaries(st.just("k"), flat_numbers),
     "containers of near numbers": containers(st.sampled_from(close)),
     "nested": nested,
@@ -292,11 +251,9 @@ def by_value(*texts, tolerance=1e-9):
 
 EQUAL_BY_VALUE = [
     ("1", "True"),
-    ("1", "1.0"),
     ("1", "1.0000000000001"),
     ("Decimal('1.50')", "1.5"),
     ("Fraction(1, 2)", "0.5"),
-    ("0.1", "0.10000000000000002"),
     ("0.0", "5.5e-17"),
     ("nan", "float64(nan)"),
     ("{1, 2.0}", "frozenset({1, 2})"),
@@ -334,11 +291,9 @@ DIFFERENT_BY_VALUE = [
     ("[1]", "iterator([1])"),
     ("1", "'1'"),
     ("Color(1)", "1"),
-    ("Path('a')", "'a'"),
     ("P(x=1)", "Q(x=1)"),
     ("np.array([1], dtype='int64')", "np.array([1.0], dtype='float64')"),
     ("np.array([1], dtype='int64')", "[1]"),
-    ("Effects(value=1, printed='x')", "1"),
     ("Effects(value=1, printed='x')", "Effects(value=1, printed='y')"),
     ("Decimal('1E+999999999')", "Decimal('1E+999999998')"),
     ("nan", "0.0"),

