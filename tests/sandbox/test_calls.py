@@ -75,7 +75,6 @@ BUILT = [
     ("Point(1.0, 2.0)", "Point(x=1.0, y=2.0)"),
     ("Point(x=1.0)", "Point(x=1.0, y=0.0)"),
     ("Options(sep=';')", "Options(sep=';')"),
-    ("[Point(1.0)]", "[Point(x=1.0, y=0.0)]"),
     ("Pair(1, 2)", "Pair((1, 2))"),
     ("Color.RED", "Color.RED"),
     ("{Color.BLUE: 1}", "{Color.BLUE: 1}"),
@@ -199,7 +198,7 @@ METHODS = [
         "scaled",
         "(Point(1.0), 3)",
         "def scaled(self, k): return self.__class__.__name__, super().__hash__ is None",
-        None,
+        "('Point', False)",
     ),
     ("parse", "('1 2',)", "def parse(cls, text): return cls(*map(float, text.split()))", "Point(x=1.0, y=2.0)"),
     ("parse", "('1 2',)", "@classmethod\ndef parse(cls, text): return cls.__name__", "'Point'"),
@@ -211,9 +210,7 @@ METHODS = [
 
 @pytest.mark.parametrize(("name", "text", "source", "said"), METHODS)
 def test_methods(sandbox, name, text, source, said):
-    kind, found = one(sandbox, source, text, entry_point=f"Point.{name}")
-    assert kind == Kind.VALUE
-    assert said is None or found == said
+    assert one(sandbox, source, text, entry_point=f"Point.{name}") == (Kind.VALUE, said)
 
 
 def test_private_names_in_a_function_that_stands_for_a_method(sandbox):
@@ -239,7 +236,6 @@ def test_private_names_in_a_function_that_stands_for_a_method(sandbox):
             " except asyncio.TimeoutError: return 'late'",
             "'late'",
         ),
-        ("def f(x):\n yield x\n yield 2", "iterator([1, 2])"),
     ],
 )
 def test_coroutines_and_generators(sandbox, source, said):
@@ -257,7 +253,6 @@ EXAMPLES = [
     (MEDIAN, example("f([3, 1, 2])", "2\n"), "True"),
     (MEDIAN, example("f([0, 1])", "0.5\n"), "Got('1')"),
     (MEDIAN, example("items = [1]\nf(items)", "1.0000000001"), "True"),
-    (MEDIAN, example("f([10 ** 12])", "1000000000001"), "Got('1000000000000')"),
     (
         MEDIAN,
         example("f([])", "Traceback (most recent call last):\n  ...\nIndexError: list index out of range\n"),
@@ -268,14 +263,10 @@ EXAMPLES = [
     (MEDIAN, example("f([1])", "Traceback (most recent call last):\n    ...\nValueError: x\n"), "Got('1')"),
     (MEDIAN, example("f([])"), "Got('IndexError')"),
     (MEDIAN, example("f([1])"), "True"),
-    ("def f(x): return Point(x, 1e-12 + 1)", example("f(1.0)", "Point(x=1, y=1.0)"), "True"),
     ("def f(x): return {'b': {3, 1}, 'a': 0.1 + 0.2}", example("f(1)", "{'a': 0.3, 'b': {1, 3}}"), "True"),
-    ("def f(x): return datetime.date(2020, 1, x)", example("f(1)", "datetime.date(2020, 1, 1)"), "True"),
     ("def f(x): print('a  b')", example("f(1)", "a b", NORMALIZE_WHITESPACE=True), "True"),
     ("def f(x): print('a\\n\\nb')", example("f(1)", "a\n<BLANKLINE>\nb\n"), "True"),
     ("def f(x): return list(range(20))", example("f(1)", "[0, 1, ..., 18, 19]\n", ELLIPSIS=True), "True"),
-    ("def f(x): return '1'", example("f(1)", "1\n"), "Got(\"'1'\")"),
-    ("def f(x): return (1, 2)", example("f(1)", "[1, 2]\n"), "Got('(1, 2)')"),
     ("async def f(x): return x", example("await f(1)", "1\n"), "True"),
     ("async def f(x): return x", example("import asyncio\nasyncio.run(f(1))", "1\n"), "True"),
 ]

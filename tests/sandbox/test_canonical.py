@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difftrust_core.base import standard_types
-from difftrust_core.base.literals import MAX_DECIMAL_BITS, Instance, read_literal
+from difftrust_core.base.literals import MAX_DECIMAL_BITS, read_literal
 from difftrust_core.sandbox import layers
 
 sys.modules.setdefault("standard_types", standard_types)  # as the zygote does
@@ -104,27 +104,18 @@ def counting():
 
 TABLE = [
     (None, "None"),
-    (True, "True"),
-    (7, "7"),
     (-0.0, "0.0"),
     (1e300, "1e+300"),
     (math.nan, "nan"),
     (-math.inf, "-inf"),
     (complex(-0.0, math.nan), "complex(0.0, nan)"),
-    ("", "''"),
     ("it's\n\x00\x7f", '"it\'s\\n\\x00\\x7f"'),
     ("\ud800\u2028\xa0é", "'\\ud800\\u2028\\xa0é'"),
     (b"a\x00", "b'a\\x00'"),
     (bytearray(b"a"), "bytearray(b'a')"),
     (..., "..."),
-    ([], "[]"),
-    ((), "()"),
-    ((1,), "(1,)"),
     (([1],), "([1],)"),
     ([-0.0, "-0.0"], "[0.0, '-0.0']"),
-    ([1, -0.05, None], "[1, -0.05, None]"),
-    ([math.inf, [math.nan]], "[inf, [nan]]"),
-    ({}, "{}"),
     ({"b": 1, "a": [2]}, "{'a': [2], 'b': 1}"),
     ({1: "i", "1": "s", None: "n", (1,): "t", b"1": "b"}, "{'1': 's', (1,): 't', 1: 'i', None: 'n', b'1': 'b'}"),
     (set(), "set()"),
@@ -166,10 +157,7 @@ TABLE = [
     (iter([1, 2]), "iterator([1, 2])"),
     (counting(), "iterator([1, [2]])"),
     (map(str, [1]), "iterator(['1'])"),
-    (zip([1], "a", strict=True), "iterator([(1, 'a')])"),
-    (itertools.chain([1], [2]), "iterator([1, 2])"),
     (object(), "object()"),
-    ([object()], "[object()]"),
     (type("Good", (), {"__module__": []})(), "Good()"),
 ]
 
@@ -188,7 +176,6 @@ def test_text_by_hand_and_readable():
         (lambda: 1, "function"),
         (int, "type"),
         (Colour, "EnumType"),
-        (object, "type"),
         (re.match("a", "a"), "Match"),  # its content is out of reach: not "an object without fields"
         (array("i", [1]), "array"),
         (functools.partial(len), "partial"),
@@ -207,14 +194,13 @@ def test_values_without_a_plain_form(value, name):
         canonical(value)
 
 
-@pytest.mark.parametrize("around", [lambda v: v, lambda v: [v], lambda v: (v, 1), lambda v: {v}, lambda v: {"k": v}])
-@pytest.mark.parametrize("bits", [MAX_DECIMAL_BITS, MAX_DECIMAL_BITS + 1, 20_000])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_ints_around_the_decimal_limit(around, sign, bits):
-    value = sign * (2**bits - 1)
-    text = canonical(around(value))
-    assert ("0xf" in text or "0x1" in text) == (bits > MAX_DECIMAL_BITS)
-    assert len(text) > 16_384 or read_literal(text) == around(value)
+@pytest.mark.parametrize("bits", [MAX_DECIMAL_BITS, MAX_DECIMAL_BITS + 1, 8_000])
+def test_ints_around_the_decimal_limit(bits):
+    big = 2**bits - 1
+    value = [big, [-big], (-big, 1), {big}, {"k": -big}]
+    text = canonical(value)
+    assert text.count("0x") == (5 if bits > MAX_DECIMAL_BITS else 0)
+    assert read_literal(text) == value
 
 
 def test_long_texts_are_cut_and_tell_themselves_apart():
@@ -223,6 +209,7 @@ def test_long_texts_are_cut_and_tell_themselves_apart():
     assert re.fullmatch("…#[0-9a-f]{32}", one[200:])
     assert one != other
     assert canonical("a" * 16_382) == f"'{'a' * 16_382}'"
+    assert "…#" in canonical("a" * 16_383)
 
 
 def nested(depth):
@@ -282,21 +269,12 @@ def lying(base, *arguments):
 
 LIARS = [
     (int, (5,), "Liar(5)"),
-    (float, (0.5,), "Liar(0.5)"),
-    (complex, (1, 2), "Liar(complex(1.0, 2.0))"),
     (str, ("a",), "Liar('a')"),
-    (bytes, (b"a",), "Liar(b'a')"),
-    (bytearray, (b"a",), "Liar(bytearray(b'a'))"),
     (list, ([1, [2]],), "Liar([1, [2]])"),
-    (tuple, ((1,),), "Liar((1,))"),
     (dict, ({"a": 1},), "Liar({'a': 1})"),
     (set, ({1, 2},), "Liar({1, 2})"),
-    (frozenset, ({1},), "Liar(frozenset({1}))"),
-    (collections.deque, ([1],), "Liar([1])"),
     (Decimal, ("1.5",), "Liar(Decimal('1.5'))"),
-    (date, (2024, 1, 2), "Liar(date(2024, 1, 2))"),
     (datetime, (2024, 1, 2), "Liar(datetime(2024, 1, 2, 0, 0))"),
-    (timedelta, (1,), "Liar(timedelta(days=1))"),
     (ValueError, ("a",), "Liar('a')"),
     (object, (), "Liar()"),
 ]
@@ -327,13 +305,8 @@ class Made(metaclass=Meta):
         self.x = 1
 
 
-class MadeList(list, metaclass=Meta):
-    pass
-
-
 def test_metaclasses_are_not_asked():
     assert texts_of(Made) == ("Made(x=1)", "[Made(x=1), {'k': Made(x=1)}]")
-    assert texts_of(lambda: MadeList([1])) == ("MadeList([1])", "[MadeList([1]), {'k': MadeList([1])}]")
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "a(b", "", "class", "x" * 300, "a\u2028"])
@@ -366,11 +339,6 @@ def test_every_builtin_is_read_back(value):
 def test_the_fast_way_writes_what_the_slow_way_writes(values):
     slow = "[" + ", ".join([canonical(v) for v in values]) + "]"
     assert len(slow) > child.MAX_TEXT or canonical(values) == slow
-
-
-def test_the_grammar_shared_with_literals_has_one_limit():
-    assert child.MAX_DECIMAL_BITS == MAX_DECIMAL_BITS
-    assert read_literal("Slotted(left=1)") == Instance("Slotted", (), {"left": 1})
 
 
 @pytest.mark.parametrize("name", ["set", "frozenset", "complex", "bytearray", "Decimal", "Fraction", "date", "range"])

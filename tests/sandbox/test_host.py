@@ -79,11 +79,9 @@ def test_values_in_the_order_of_the_inputs(sandbox):
     ("body", "kind", "text"),
     [
         ("return {'b': (x, -0.0), 'a': {2, 1}}", Kind.VALUE, "{'a': {1, 2}, 'b': (0, 0.0)}"),
-        ("return 'a\\nb\\ud800'", Kind.VALUE, "'a\\nb\\ud800'"),
         ("return 1 / x", Kind.EXCEPTION, "ZeroDivisionError"),
         ("class Own(Exception): pass\nraise Own", Kind.EXCEPTION, "Own"),
         ("raise SystemExit", Kind.EXCEPTION, "SystemExit"),
-        ("exit()", Kind.EXCEPTION, "SystemExit"),
         ("return f(x)", Kind.EXCEPTION, "RecursionError"),
         ("input()", Kind.EXCEPTION, "EOFError"),
         ("yield 1\nyield [x]", Kind.VALUE, "iterator([1, [0]])"),
@@ -96,7 +94,6 @@ def test_values_in_the_order_of_the_inputs(sandbox):
         ("import signal\nsignal.setitimer(signal.ITIMER_REAL, 0.01)\nwhile True: pass", Kind.CRASH, "SIGALRM"),
         ("while True: pass", Kind.TIMEOUT, ""),
         ("while True:\n try:\n  while True: pass\n except: pass", Kind.TIMEOUT, ""),
-        ("return 10 ** 10 ** 8", Kind.TIMEOUT, ""),
         ("import itertools\nreturn len(set(map(len, itertools.product(range(99), repeat=9))))", Kind.TIMEOUT, ""),
         ("import time\ntime.sleep(99)", Kind.TIMEOUT, ""),
     ],
@@ -182,13 +179,6 @@ def test_a_program_that_always_hangs_is_given_up(sandbox, source, outcome, times
 def test_many_long_values_come_back_whole(sandbox):
     outcomes, _ = run(sandbox, "def f(x): return str(x) * 8000")
     assert outcomes == values(*[repr(str(i) * 8000) for i in range(N)])
-
-
-@pytest.mark.slow
-def test_the_longest_text_comes_back_whole_and_a_longer_one_cut(sandbox):
-    found, _ = run(sandbox, "def f(n):\n    return 'x' * n\n", ["(16382,)", "(16383,)"])
-    assert found[0] == (Kind.VALUE, repr("x" * 16382))
-    assert (found[1][0], "…#" in found[1][1]) == (Kind.VALUE, True)
 
 
 def test_a_program_out_of_its_budget_is_cut_short(sandbox):
@@ -286,16 +276,11 @@ OURS = ("canonical", "channel", "confine", "literals", "program", "watchdog", "z
     ("body", "errors"),
     [
         ("open('/etc/passwd')", {"FileNotFoundError", "PermissionError"}),
-        ("import os\nos.listdir('/')", {"PermissionError"}),
-        ("import os\nos.listdir(os.path.expanduser('~'))", {"FileNotFoundError", "PermissionError"}),
-        ("open('/proc/self/environ')", {"FileNotFoundError", "PermissionError"}),
         ("open('/tmp/written', 'w')", {"FileNotFoundError", "PermissionError"}),
         ("import socket\nsocket.socket()", {"PermissionError"}),
-        ("import socket\nsocket.socket(socket.AF_UNIX)", {"PermissionError"}),
         ("import os\nos.fork()", {"PermissionError"}),
         ("import threading\nthreading.Thread(target=print).start()", {"RuntimeError"}),
         ("import subprocess\nsubprocess.run(['true'])", {"PermissionError"}),
-        ("import os\nos.system('true')\nos.execv('/bin/true', ['true'])", {"PermissionError", "FileNotFoundError"}),
         ("import os\nos.kill(os.getppid(), 9)", {"PermissionError"}),
         ("import os\nos.write(3, b'x')", {"OSError"}),
         *[(f"import {name}", {"ModuleNotFoundError"}) for name in OURS],
@@ -333,38 +318,21 @@ def f(x):
     BODY
     return x
 """
-FORGED, UNTOUCHED = [(Kind.FORGED, "")] * N, values(*map(str, range(N)))
+FORGED = [(Kind.FORGED, "")] * N
 WITHOUT_IMPORT = values("0") + [(Kind.EXCEPTION, "ImportError")] * (N - 1)
 HOSTILE: dict[str, tuple[str, list[tuple[Kind, str]] | None]] = {
     "no end of the text": ("m[64:] = b'V' * (len(m) - 64)", None),
-    "no room for the text": ("m.seek(len(m) - 1)", [(Kind.MEMORY, "")] * N),
-    "an odd state": ("head[0] = 99; import os; os._exit(0)", None),
     "done at once": ("head[0] = 3; import os; os._exit(0)", FORGED),
-    "full without a line": ("head[0] = 4; import os; os._exit(0)", None),
     "full": ("m.write(b'V1\\n'); head[0] = 4; import os; os._exit(0)", [*values("1"), *[(Kind.MEMORY, "")] * (N - 1)]),
-    "a line of another kind": ("m.write(b'T\\n'); head[0] = 3; import os; os._exit(0)", FORGED),
-    "an empty line": ("m.write(b'V1\\n\\nV1\\n'); import os; os._exit(0)", FORGED),
     "too many lines": ("m.write(b'V1\\n' * 100); head[0] = 3; import os; os._exit(0)", FORGED),
     "all lines and a crash": ("m.write(b'V1\\n' * 20); import os; os._exit(0)", values("1") * N),
-    "no last newline": ("m.write(b'V1'); head[0] = 3; import os; os._exit(0)", None),
     "not text": ("m.write(b'V\\xff\\n' * 20); head[0] = 3; import os; os._exit(0)", FORGED),
-    "a control character": ("m.write(b'V\\x01\\n' * 20); head[0] = 3; import os; os._exit(0)", FORGED),
-    "a line too long": ("m.write(b'V' * 59999 + b'\\n'); head[0] = 4; import os; os._exit(0)", FORGED),
-    "scribbles everywhere": ("m[64:] = b'\\xff' * (len(m) - 64)", None),
-    "an odd count of calls": ("head[2] = 2**40", None),
     "loading again": ("head[0] = 0; import os; os._exit(0)", None),
     "counts that never rest": ("\n    while True: head[2] += 1", None),
     "builtins deleted": ("import builtins; vars(builtins).clear()", WITHOUT_IMPORT),
     "exit replaced": ("import os, builtins; os._exit = None; vars(builtins).clear(); x()", None),
-    "everything forgotten": ("sys.modules.clear(); sys.setrecursionlimit(50)", UNTOUCHED),
-    "an exit hook": ("import atexit, os; atexit.register(lambda: os._exit(9))", None),
-    "standard library replaced": (
-        "import random, marshal; random.seed = marshal.loads = None",
-        values(*map(str, range(N))),
-    ),
-    "an output closed": ("import os; os.close(1); os.close(2)", None),
 }
-"""Name -> what is done with the reply, and what comes of it where that is always the same."""
+"""Name -> what is done with the reply, and what comes of it where that is always the same; more in tests/hostile."""
 
 
 @pytest.mark.parametrize(("body", "outcomes"), HOSTILE.values(), ids=HOSTILE)
@@ -469,7 +437,7 @@ def test_without_layers_it_refuses_and_names_the_way_out():
     ours = descriptors()
     with pytest.raises(WeakSandbox) as refused:
         Sandbox(LIMITS, wanted=frozenset())
-    assert "--allow-weak-sandbox" in str(refused.value)
+    assert str(refused.value).endswith("`difftrust doctor` says what helps, or accept it with --allow-weak-sandbox")
     assert "candidates could reach files, writing, TCP, UDP, local sockets on this machine" in str(refused.value)
     assert "(missing: bubblewrap: not wanted; landlock: not wanted; seccomp: not wanted)" in str(refused.value)
     assert "\n" not in str(refused.value)
