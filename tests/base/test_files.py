@@ -86,14 +86,6 @@ def test_what_is_shipped_lies_in_the_package_or_beside_it() -> None:
     assert find_shipped("pyproject.toml") == package.parent / "pyproject.toml"
 
 
-def test_a_scratch_folder_lies_where_the_system_has_such_if_no_place_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with scratch_folder() as folder:
-        assert folder.parent == tmp_path
-
-
 def test_a_folder_that_is_taken_away_before_it_is_opened_is_made_anew(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

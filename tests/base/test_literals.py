@@ -192,19 +192,16 @@ def hostile_texts(n: int, seed: int) -> Iterator[str]:
 
 
 def test_instances_compare_by_name_content_and_fields():
-    assert Instance("P", (1,), {"x": 2}) == Instance("P", (1,), {"x": 2}) != Instance("P", (1,), {"x": 3})
-    assert len({Instance("P", (1,)), Instance("P", (1,)), Instance("Q", (1,)), Instance("P", (2,))}) == 3
+    two, three = Instance("P", (1,), {"x": 2}), Instance("P", (1,), {"x": 3})
+    assert len({two, Instance("P", (1,), {"x": 2}), three, Instance("Q", (1,), {"x": 2}), Instance("P", (2,))}) == 4
     assert Instance("P") != "P()"
     assert repr(Instance("P", (1,))) == "P(1)"
 
 
 REFUSED = [
     ("", "SyntaxError"),
-    ("1 +", "SyntaxError"),
     ("1\n2", "SyntaxError"),
     ("x", "Name"),
-    ("null", "Name"),
-    ("(1", "SyntaxError"),
     ("1)", "SyntaxError"),
     ("1 + 1", "BinOp"),
     ("[i for i in x]", "ListComp"),
@@ -215,7 +212,6 @@ REFUSED = [
     ("f(**{})", "Call"),
     ("{**{}}", "Dict"),
     ("-'a'", "str"),
-    ("-True", "bool"),
     ("{[]}", "TypeError"),
     ("{{}: 1}", "TypeError"),
     ("complex(0x1" + "0" * 400 + ", 1.0)", "OverflowError"),

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from difftrust_core.base.parallel import DESCRIPTOR, Progress, in_parallel
+from difftrust_core.base.parallel import DESCRIPTOR, Progress
 
 
 def test_each_step_is_a_json_line_where_a_descriptor_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,8 +36,3 @@ def test_nothing_is_drawn_where_there_is_no_terminal(
     monkeypatch.delenv(DESCRIPTOR, raising=False)
     assert list(Progress(range(3), desc="work")) == [0, 1, 2]
     assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_every_job_has_its_result(n_jobs: int) -> None:
-    assert sorted(in_parallel(abs, range(-9, 0), n_jobs=n_jobs)) == [*range(1, 10)]

@@ -1,7 +1,5 @@
 """What makes a task valid, and the one line that says what is wrong with one that is not."""
 
-import dataclasses
-
 import pytest
 
 from difftrust_core.base.literals import Instance
@@ -29,18 +27,10 @@ def test_arguments_may_be_objects_and_none_at_all():
     assert Task(**{**GIVEN, "seed_inputs": ()}).arguments() == []
 
 
-def test_a_task_is_frozen_and_hashable():
-    task = Task(**GIVEN)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        task.entry_point = "sub"
-    assert len({task, Task(**GIVEN)}) == 1
-
-
 REFUSED = [
     ("benchmark", "", "needs a benchmark and a plain id"),
     ("task_id", "", "needs a benchmark and a plain id"),
     ("task_id", " Toy", "' Toy'"),
-    ("task_id", "Toy/0\n", r"'Toy/0\n'"),
     ("task_id", "Toy\u202e0", r"'Toy\u202e0'"),
     ("task_id", "\ud800", r"'\ud800'"),
     ("task_id", "x" * 501, "at most 500 characters, got 501"),
