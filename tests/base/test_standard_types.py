@@ -1,4 +1,4 @@
-"""The table of standard types against the types themselves: what their texts make, which are reserved, first moments."""
+"""The table of standard types against the types themselves: what their texts make, reserved names, first moments."""
 
 import importlib
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque

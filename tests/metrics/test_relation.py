@@ -174,15 +174,13 @@ def of_texts(found: list[Any]) -> list[Outcome]:
     return [(Kind.VALUE, write_literal(value)) for value in found]
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(VALUES, max_size=7), RELATIONS, st.sampled_from(EQUALITIES))
-def test_the_classes_are_those_of_the_plain_version(found: list[Any], relation: Relation, equality: Equality) -> None:
-    assert Classes(equality, relation).classify(of_texts(found)) == plain_classes(found, relation, equality)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(FLAT, max_size=6), ORDERED, st.sampled_from(EQUALITIES))
-def test_orders_are_those_of_the_plain_version(found: list[Any], relation: Relation, equality: Equality) -> None:
+@settings(max_examples=400, deadline=None)
+@given(
+    st.tuples(st.lists(VALUES, max_size=7), RELATIONS) | st.tuples(st.lists(FLAT, max_size=6), ORDERED),
+    st.sampled_from(EQUALITIES),
+)
+def test_the_classes_are_those_of_the_plain_version(drawn: tuple[list[Any], Relation], equality: Equality) -> None:
+    found, relation = drawn
     assert Classes(equality, relation).classify(of_texts(found)) == plain_classes(found, relation, equality)
 
 
