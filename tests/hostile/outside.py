@@ -118,11 +118,6 @@ def _reached(server: socket.socket) -> bool:
     return True
 
 
-def descriptors(pid: int | str = "self") -> int:
-    """Return how many file descriptors a process holds."""
-    return len(os.listdir(f"/proc/{pid}/fd"))
-
-
 def open_files() -> set[tuple[str, str]]:
     """Return the descriptors of this process with what each leads to; what is closed while one looks is left out."""
     found = set()

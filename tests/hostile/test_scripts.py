@@ -16,9 +16,9 @@ from difftrust_core.sandbox.host import Sandbox
 from tests.hostile.attack import LIMITS, Attack, N
 from tests.hostile.attacks import GROUPS
 from tests.hostile.batch import Ran, as_parameters, contained, run_batch
-from tests.hostile.outside import Outside, family
+from tests.hostile.conftest import EVERY_LAYER, started
+from tests.hostile.outside import Outside
 from tests.support.needs import NO_BUBBLEWRAP
-from tests.support.proc import end
 
 STDIN = load_language("stdin")
 AS_SCRIPT: dict[str, Any] = {"inputs": [repr((f"{i}\n",)) for i in range(N)], "entry_point": "main"}
@@ -74,17 +74,13 @@ for name, value in list(frame.f_locals.items()):
 def sandbox(outside: Outside) -> Iterator[Sandbox]:
     if not layers.bubblewrap():
         pytest.skip(NO_BUBBLEWRAP)
-    with Sandbox(replace(LIMITS, program_cpu=4.0), runner=STDIN.runner) as started:
-        assert started.still_open == ()
-        yield started
-        below = family(started.pid)
-    assert end(below)
+    yield from started(EVERY_LAYER, replace(LIMITS, program_cpu=4.0), STDIN.runner)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(sandbox: Sandbox, outside: Outside) -> list[Ran]:
     found = run_batch(sandbox, outside, ORDINARY, **AS_SCRIPT)
-    assert [ran.run.nondeterministic for ran in found] == [False] * len(ORDINARY)
+    assert not any(ran.run.nondeterministic for ran in found)
     assert {kind for ran in found for kind, _ in ran.outcomes} == {Kind.VALUE, Kind.EXCEPTION}
     return found
 
