@@ -76,18 +76,28 @@ def test_ints_beyond_the_limit_are_hexadecimal(sign):
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
-HASHABLE = st.recursive(SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=5)
-NAMES = st.sampled_from(["x", "left", "_z"])
+
+
+def in_containers(scalars):
+    """Return a strategy: these, in lists, tuples, dictionaries and sets."""
+    hashable = st.recursive(
+        scalars, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=5
+    )
+    return st.recursive(
+        scalars | st.sets(hashable, max_size=3),
+        lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(hashable, inner, max_size=3),
+        max_leaves=10,
+    )
+
+
 VALUES = st.recursive(
-    SCALARS | st.complex_numbers(allow_nan=False) | st.sets(HASHABLE, max_size=3),
+    in_containers(SCALARS | st.complex_numbers(allow_nan=False)),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(HASHABLE, inner, max_size=3)
-        | st.dictionaries(NAMES, inner).map(lambda fields: Instance("Node", (), fields))
+        st.dictionaries(st.sampled_from(["x", "left", "_z"]), inner).map(lambda fields: Instance("Node", (), fields))
         | inner.map(lambda content: Instance("Stack", (content,)))
+        | st.lists(inner, max_size=3)
     ),
-    max_leaves=10,
+    max_leaves=3,
 )
 
 

@@ -56,35 +56,31 @@ def test_orders() -> None:
     assert found == ORDERS
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "relation", "equal"),
-    [
-        ("-1e-7", "1e-7", {"atol": 1e-6}, True),
-        ("-1e-6", "1e-6", {"atol": 1e-6}, False),
-        ("1000", "1000.5", {"atol": 0.5}, True),
-        ("1000", "999", {"rtol": 0.001}, True),
-        ("1", "-1", {"rtol": 2.0}, False),
-        ("1000", "998", {"rtol": 0.001, "atol": 1.0}, True),
-        ("nan", "nan ", {"atol": 1.0}, True),
-        ("inf", "1e308", {"rtol": 1.0}, False),
-        ("[1.0, [2.0, 'x']]", "[1.1, [1.9, 'x']]", {"atol": 0.2}, True),
-        ("{1.0, 5.0}", "{5.1, 1.1}", {"atol": 0.2}, True),
-        ("complex(1.0, 2.0)", "complex(1.1, 1.9)", {"atol": 0.2}, True),
-        ("P(x=1.0)", "P(x=1.1)", {"atol": 0.2}, True),
-        ("date(2020, 1, 1)", "date(2020, 1, 2)", {"atol": 5.0}, False),
-        (str(10**400), str(10**400 + 1), {"atol": 1.0}, True),
-        ("[2.0, 1.0]", "[1.05, 2.05]", {"atol": 0.1, "order": Order.UNORDERED}, True),
-        ("'1.00 2\\nx'", "'1 2.0 x'", {"tokens": True}, True),
-        ("'0.333'", "'0.3333'", {"tokens": True, "atol": 0.001}, True),
-        ("'1e3 .5 +7'", "'1000 0.50 7.'", {"tokens": True}, True),
-        ("'1e999999999'", "'1e999999998'", {"tokens": True, "atol": 1.0}, False),
-        ("'5'", "5", {"tokens": True}, False),
-        ("'nan'", "'inf'", {"tokens": True, "atol": 1.0}, False),
-    ],
-)
+TOLERANCES = [
+    ({"atol": 1e-6}, [("-1e-7", "1e-7")], [("-1e-6", "1e-6")]),
+    ({"atol": 0.5}, [("1000", "1000.5")], []),
+    ({"atol": 1.0}, [("nan", "nan "), (str(10**400), str(10**400 + 1))], []),
+    ({"atol": 0.2}, [("[1.0, [2.0, 'x']]", "[1.1, [1.9, 'x']]"), ("{1.0, 5.0}", "{5.1, 1.1}")], []),
+    ({"atol": 0.2}, [("complex(1.0, 2.0)", "complex(1.1, 1.9)"), ("P(x=1.0)", "P(x=1.1)")], []),
+    ({"atol": 5.0}, [], [("date(2020, 1, 1)", "date(2020, 1, 2)")]),
+    ({"rtol": 0.001}, [("1000", "999")], []),
+    ({"rtol": 2.0}, [], [("1", "-1"), ("inf", "1e308")]),
+    ({"rtol": 0.001, "atol": 1.0}, [("1000", "998")], []),
+    ({"atol": 0.1, "order": Order.UNORDERED}, [("[2.0, 1.0]", "[1.05, 2.05]")], []),
+    ({"tokens": True}, [("'1.00 2\\nx'", "'1 2.0 x'"), ("'1e3 .5 +7'", "'1000 0.50 7.'")], [("'5'", "5")]),
+    ({"tokens": True, "atol": 0.001}, [("'0.333'", "'0.3333'")], []),
+    ({"tokens": True, "atol": 1.0}, [], [("'1e999999999'", "'1e999999998'"), ("'nan'", "'inf'")]),
+]
+"""A relation, pairs that are equal under it, and pairs that are not."""
+
+
+@pytest.mark.parametrize(("relation", "equal", "unequal"), TOLERANCES)
 @pytest.mark.parametrize("equality", EQUALITIES)
-def test_tolerances(a: str, b: str, relation: dict[str, Any], equal: bool, equality: Equality) -> None:
-    assert same(a, b, equality, **relation) == equal
+def test_tolerances(
+    relation: dict[str, Any], equal: list[tuple[str, str]], unequal: list[tuple[str, str]], equality: Equality
+) -> None:
+    assert [pair for pair in equal if not same(*pair, equality, **relation)] == []
+    assert [pair for pair in unequal if same(*pair, equality, **relation)] == []
 
 
 def test_what_is_linked_through_others_is_one_class() -> None:

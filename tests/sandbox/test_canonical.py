@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from difftrust_core.base import standard_types
 from difftrust_core.base.literals import MAX_DECIMAL_BITS, read_literal
 from difftrust_core.sandbox import layers
+from tests.base.test_literals import in_containers
 
 sys.modules.setdefault("standard_types", standard_types)  # as the zygote does
 _spec = importlib.util.spec_from_file_location("child_canonical", layers.CHILD / "canonical.py")
@@ -317,12 +318,8 @@ def test_type_names_stay_names(name):
     assert child.exception_name(type("Good", (Exception,), {})()) == "Good"
 
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.complex_numbers()
-HASHABLE = st.recursive(SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=5)
-VALUES = st.recursive(
-    SCALARS | st.sets(HASHABLE, max_size=3),
-    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(HASHABLE, inner, max_size=3),
-    max_leaves=10,
+VALUES = in_containers(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.complex_numbers()
 )
 
 

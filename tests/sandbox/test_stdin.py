@@ -96,36 +96,46 @@ def test_an_ordinary_process_says_the_same(way: str, tmp_path: Path) -> None:
 
 
 WAYS_TO_END = {
-    "print(1)\nexit()\nprint(2)": ("'1'", Kind.VALUE),
-    "import sys\nprint(1)\nsys.exit(0)": ("'1'", Kind.VALUE),
-    "import sys\nprint(1)\nsys.exit(3)": ("SystemExit", Kind.EXCEPTION),
-    "import sys\nprint(1)\nsys.exit('no')": ("SystemExit", Kind.EXCEPTION),
-    "import os\nprint(1, flush=True)\nprint(2)\nos._exit(0)": ("'1'", Kind.VALUE),
-    "import os\nprint(1, flush=True)\nos._exit(2)": ("SystemExit", Kind.EXCEPTION),
-    "input(); input(); input()": ("EOFError", Kind.EXCEPTION),
-    "print(1)\nprint(1 / 0)": ("ZeroDivisionError", Kind.EXCEPTION),
-    "class Wrong(Exception): pass\nraise Wrong": ("Wrong", Kind.EXCEPTION),
-    "print(": ("SyntaxError", Kind.LOAD_ERROR),
-    "print(1)\0": ("SyntaxError", Kind.LOAD_ERROR),
-    "": ("''", Kind.VALUE),
-    "import sys\nprint('no', file=sys.stderr)\nprint(1)": ("'1'", Kind.VALUE),
-    "import threading\ndef f(): print(1); 1 / 0\nthreading.Thread(target=f).start()\nprint(2)": ("'1\\n2'", Kind.VALUE),
-    "print('a \\t\\n\\n b\\r\\n\\n\\n')": ("'a\\n\\n b'", Kind.VALUE),
-    "import sys\nsys.stdout.buffer.write(b'\\xff')": ("'\ufffd'", Kind.VALUE),
-    "print('\\ud800')": ("UnicodeEncodeError", Kind.EXCEPTION),
-    "import sys\nsys.stdout.close()": ("''", Kind.VALUE),
-    "import sys\nsys.stdin.close()\ninput()": ("ValueError", Kind.EXCEPTION),
-    "open(0, 'w')": ("OSError", Kind.EXCEPTION),
-    "open('kept', 'w')": ("PermissionError", Kind.EXCEPTION),
-    "import sys\nprint(sys.argv, __file__, __name__)": ("\"['main.py'] main.py __main__\"", Kind.VALUE),
-    "import random\nprint(random.random() == random.Random(0).random())": ("'True'", Kind.VALUE),
-    "x: Undefined = 1\nprint(x)": ("'1'", Kind.VALUE),
+    "print(1)\nexit()\nprint(2)": "'1'",
+    "import sys\nprint(1)\nsys.exit(0)": "'1'",
+    "import os\nprint(1, flush=True)\nprint(2)\nos._exit(0)": "'1'",
+    "": "''",
+    "import sys\nprint('no', file=sys.stderr)\nprint(1)": "'1'",
+    "import threading\ndef f(): print(1); 1 / 0\nthreading.Thread(target=f).start()\nprint(2)": "'1\\n2'",
+    "print('a \\t\\n\\n b\\r\\n\\n\\n')": "'a\\n\\n b'",
+    "import sys\nsys.stdout.buffer.write(b'\\xff')": "'\ufffd'",
+    "import sys\nsys.stdout.close()": "''",
+    "import sys\nprint(sys.argv, __file__, __name__)": "\"['main.py'] main.py __main__\"",
+    "import random\nprint(random.random() == random.Random(0).random())": "'True'",
+    "x: Undefined = 1\nprint(x)": "'1'",
+}
+WAYS_TO_FAIL = {
+    "import sys\nprint(1)\nsys.exit(3)": "SystemExit",
+    "import sys\nprint(1)\nsys.exit('no')": "SystemExit",
+    "import os\nprint(1, flush=True)\nos._exit(2)": "SystemExit",
+    "input(); input(); input()": "EOFError",
+    "print(1)\nprint(1 / 0)": "ZeroDivisionError",
+    "class Wrong(Exception): pass\nraise Wrong": "Wrong",
+    "print('\\ud800')": "UnicodeEncodeError",
+    "import sys\nsys.stdin.close()\ninput()": "ValueError",
+    "open(0, 'w')": "OSError",
+    "open('kept', 'w')": "PermissionError",
 }
 
 
 @pytest.mark.parametrize("source", WAYS_TO_END)
 def test_every_way_to_end(source: str, sandbox: Sandbox) -> None:
-    assert ran(sandbox, source) == each(*WAYS_TO_END[source])
+    assert ran(sandbox, source) == each(WAYS_TO_END[source])
+
+
+@pytest.mark.parametrize("source", WAYS_TO_FAIL)
+def test_every_way_to_fail(source: str, sandbox: Sandbox) -> None:
+    assert ran(sandbox, source) == each(WAYS_TO_FAIL[source], Kind.EXCEPTION)
+
+
+@pytest.mark.parametrize("source", ["print(", "print(1)\0"])
+def test_a_text_that_is_no_program_does_not_load(source: str, sandbox: Sandbox) -> None:
+    assert ran(sandbox, source) == each("SyntaxError", Kind.LOAD_ERROR)
 
 
 def test_deep_recursion_does_not_crash(sandbox: Sandbox) -> None:
