@@ -8,10 +8,6 @@ from difftrust_core.base.plugins import require
 from difftrust_core.exceptions import MissingPackage
 
 
-def test_what_is_installed_is_imported() -> None:
-    assert require("json.decoder", extra="url", purpose="this") is sys.modules["json.decoder"]
-
-
 def test_what_is_missing_is_named_with_its_install_command() -> None:
     with pytest.raises(MissingPackage) as told:
         require("no_such_package.part", extra="url", purpose="a store at a URL")

@@ -16,15 +16,16 @@ GIVEN = {
 }
 
 
-def test_a_valid_task_gives_its_arguments():
-    task = Task(**GIVEN)
-    assert task.arguments() == [(1, 2), (-1, 16)]
-    assert (task.reference, task.preamble, task.prompt, task.ambiguous) == (None, "", "", False)
-
-
-def test_arguments_may_be_objects_and_none_at_all():
-    assert Task(**{**GIVEN, "seed_inputs": ("(P(x=1),)", "()")}).arguments() == [(Instance("P", (), {"x": 1}),), ()]
-    assert Task(**{**GIVEN, "seed_inputs": ()}).arguments() == []
+@pytest.mark.parametrize(
+    ("seed_inputs", "arguments"),
+    [
+        (("(1, 2)", "(-1, 0x10)"), [(1, 2), (-1, 16)]),
+        (("(P(x=1),)", "()"), [(Instance("P", (), {"x": 1}),), ()]),
+        ((), []),
+    ],
+)
+def test_a_valid_task_gives_its_arguments(seed_inputs, arguments):
+    assert Task(**{**GIVEN, "seed_inputs": seed_inputs}).arguments() == arguments
 
 
 REFUSED = [

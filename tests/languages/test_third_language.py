@@ -1,5 +1,6 @@
-"""A language that the core does not know goes from candidates to a table: it is tests/support/rpn.py."""
+"""A language that the core does not know goes from candidates to a table (tests/support/rpn.py); one may be missing."""
 
+import sys
 import time
 from pathlib import Path
 
@@ -10,12 +11,14 @@ from difftrust.research.structure import StabilityRequest, compare_store
 from difftrust.tables.registry import make_table
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.literals import read_literal
+from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.estimates.queries import query_sql
 from difftrust_core.estimates.refresh import refresh_estimates
-from difftrust_core.exceptions import WrongUsage
+from difftrust_core.exceptions import MissingPackage, WrongUsage
 from difftrust_core.execution.execute import execute
 from difftrust_core.generation.extraction import program_of
 from difftrust_core.generation.prompt import prompt_of
+from difftrust_core.languages import registry
 from difftrust_core.languages.registry import language_of, load_language
 from difftrust_core.store.store import Store
 from tests.support.estimates import compute_estimates
@@ -85,3 +88,17 @@ def test_prompt_reply_and_simulated_coder() -> None:
 def test_a_language_that_nobody_registered_is_refused_by_name() -> None:
     with pytest.raises(WrongUsage, match="expected a language of python, rpn, sql, stdin, got 'cobol'"):
         load_language("cobol")
+
+
+@pytest.mark.parametrize("asked_for", ["Spider", "starter-sql"])
+def test_queries_without_sqlglot(asked_for: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(registry, "_loaded", {})
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    for name in [name for name in sys.modules if name.startswith("difftrust.sql.")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(MissingPackage) as refused:
+        load_benchmark(asked_for, path=tmp_path if asked_for == "Spider" else None)
+    assert str(refused.value) == (
+        f"the benchmark {asked_for} needs sqlglot, which is not installed; run `pip install 'difftrust[sql]'`"
+    )
+    assert load_benchmark("starter")
