@@ -83,6 +83,12 @@ def test_on_zeros_and_ones_calibrated_is_jeffreys():
     assert beta_of_mean(values) == (pytest.approx(3.5), pytest.approx(17.5))
 
 
+def test_calibrated_scales_with_the_values():
+    values = np.array([1.0] * 3 + [0.0] * 997)
+    one, fifth = calibrated(values, alpha=0.025), calibrated(values / 5, alpha=0.025)
+    assert fifth == (pytest.approx(one[0] / 5, rel=0.02), pytest.approx(one[1] / 5, rel=0.02))
+
+
 def test_values_that_are_all_alike_leave_room_for_others():
     low, high = calibrated(np.full(100, 0.2), alpha=0.025)
     assert 0.18 < low < 0.2 < high < 0.23
@@ -206,6 +212,7 @@ def test_every_interval_says_what_it_speaks_about():
     assert "exactly these programs" in inputs.statement
     assert "other programs of the same LLM" in inputs.statement
     programs = incoherence_interval_over_programs(LABELS, COUNTS)
+    assert programs.covers == "programs"
     assert "the LLM itself" in programs.statement
     assert "these 5 and 40 are a sample" in programs.statement
     assert re.fullmatch(r"0\.\d{3} \[0\.\d{3}, 0\.\d{3}\]", str(programs))
