@@ -167,19 +167,26 @@ def test_every_step_down_is_tried_large_or_small(steps: set[bool]) -> None:
     assert (found.arguments, found.minimal) == ("(1,)", True)
 
 
-@pytest.mark.parametrize(("most", "is_minimal"), [(2, False), (3, False), (4, True)])
+@pytest.mark.parametrize(("most", "is_minimal"), [(3, False), (4, True)])
 def test_an_input_with_as_many_neighbours_as_may_be_tried_is_not_called_minimal(most: int, is_minimal: bool) -> None:
-    asked: list[str] = []
-
     def around(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
         yield from ((n,) for n in (3, 2, 1, 0))  # none is a neighbour of itself
 
+    found = shrink("(3,)", lambda texts: [False for _ in texts], around, accepts=everything, max_tried=most)
+    assert (found.arguments, found.minimal) == ("(3,)", is_minimal)
+
+
+def test_a_budget_ends_it_unproven() -> None:
+    asked: list[str] = []
+
     def shows(texts: Any) -> list[bool | None]:
         asked.extend(texts)
-        return [False for _ in texts]
+        return [len(read_literal(text)[0]) >= 90 for text in texts]
 
-    found = shrink("(3,)", shows, around, accepts=everything, max_tried=most)
-    assert (found.arguments, found.minimal, len(asked)) == ("(3,)", is_minimal, min(most, 3))
+    found = shrink(write_literal(("abcdefghij" * 10,)), shows, neighbours, accepts=everything, max_tried=60)
+    assert not found.minimal
+    assert len(asked) <= 60
+    assert len(read_literal(found.arguments)[0]) >= 90
 
 
 @pytest.mark.parametrize(("answer", "is_minimal"), [(None, False), (False, True)])
