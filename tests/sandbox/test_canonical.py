@@ -195,12 +195,12 @@ def test_values_without_a_plain_form(value, name):
         canonical(value)
 
 
-@pytest.mark.parametrize("bits", [MAX_DECIMAL_BITS, MAX_DECIMAL_BITS + 1, 8_000])
+@pytest.mark.parametrize("bits", [MAX_DECIMAL_BITS, MAX_DECIMAL_BITS + 1, 15_000])
 def test_ints_around_the_decimal_limit(bits):
     big = 2**bits - 1
-    value = [big, [-big], (-big, 1), {big}, {"k": -big}]
+    value = [big, [-big], (-big, 1), {big}]  # beyond 14,300 bits Python prints none
     text = canonical(value)
-    assert text.count("0x") == (5 if bits > MAX_DECIMAL_BITS else 0)
+    assert text.count("0x") == (4 if bits > MAX_DECIMAL_BITS else 0)
     assert read_literal(text) == value
 
 
@@ -270,12 +270,21 @@ def lying(base, *arguments):
 
 LIARS = [
     (int, (5,), "Liar(5)"),
+    (float, (0.5,), "Liar(0.5)"),
+    (complex, (1, 2), "Liar(complex(1.0, 2.0))"),
     (str, ("a",), "Liar('a')"),
+    (bytes, (b"a",), "Liar(b'a')"),
+    (bytearray, (b"a",), "Liar(bytearray(b'a'))"),
     (list, ([1, [2]],), "Liar([1, [2]])"),
+    (tuple, ((1,),), "Liar((1,))"),
     (dict, ({"a": 1},), "Liar({'a': 1})"),
     (set, ({1, 2},), "Liar({1, 2})"),
+    (frozenset, ({1},), "Liar(frozenset({1}))"),
+    (collections.deque, ([1],), "Liar([1])"),
     (Decimal, ("1.5",), "Liar(Decimal('1.5'))"),
+    (date, (2024, 1, 2), "Liar(date(2024, 1, 2))"),
     (datetime, (2024, 1, 2), "Liar(datetime(2024, 1, 2, 0, 0))"),
+    (timedelta, (1,), "Liar(timedelta(days=1))"),
     (ValueError, ("a",), "Liar('a')"),
     (object, (), "Liar()"),
 ]

@@ -334,6 +334,7 @@ HOSTILE: dict[str, tuple[str, list[tuple[Kind, str]] | None]] = {
     "done at once": ("head[0] = 3; import os; os._exit(0)", FORGED),
     "full": ("m.write(b'V1\\n'); head[0] = 4; import os; os._exit(0)", [*values("1"), *[(Kind.MEMORY, "")] * (N - 1)]),
     "a line of another kind": ("m.write(b'T\\n' * 20); head[0] = 3; import os; os._exit(0)", FORGED),
+    "a control character": ("m.write(b'V\\x01\\n' * 20); head[0] = 3; import os; os._exit(0)", FORGED),
     "too many lines": ("m.write(b'V1\\n' * 100); head[0] = 3; import os; os._exit(0)", FORGED),
     "all lines and a crash": ("m.write(b'V1\\n' * 20); import os; os._exit(0)", values("1") * N),
     "not text": ("m.write(b'V\\xff\\n' * 20); head[0] = 3; import os; os._exit(0)", FORGED),
