@@ -103,9 +103,10 @@ def _opened(pair: Pair, options: DiffOptions) -> Iterator[tuple[Executor, list[s
     codes = [bundle.code for bundle in pair.bundles]
     libraries = dict.fromkeys([*(p for b in pair.bundles for p in b.libraries), *options.allow_imports])
     target = pair.targets[1]
+    texts = "|".join(functions_text(bundle.definitions) for bundle in pair.bundles)
     task = Task(
         benchmark="diff",
-        task_id=f"diff/{hashlib.blake2b('|'.join(codes).encode('utf-8', 'replace'), digest_size=6).hexdigest()}",
+        task_id=f"diff/{hashlib.blake2b(texts.encode('utf-8', 'replace'), digest_size=6).hexdigest()}",
         entry_point=CALL,
         signature=signature_of(target.function),
         description=target.docstring,

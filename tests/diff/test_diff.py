@@ -566,7 +566,7 @@ def test_a_parameter_that_takes_any_object_gets_one_of_its_own_class(tmp_path: P
     assert report.changes[0].call == "P(0, 0).__eq__(P(0, 1))"
     old += "\n\ndef same(a: object, b: object):\n    return isinstance(a, P) and isinstance(b, P) and a.x == b.x\n"
     report = compare(tmp_path, old, old.replace(" and a.x == b.x", ""), "same", n=300)
-    assert report.changes[0].call == "same(P(0, 0), P(1, 0))"
+    assert report.changes[0].call in ("same(P(0, 0), P(1, 0))", "same(P(1, 0), P(0, 0))")
 
 
 def test_a_class_that_is_imported_for_its_annotation_alone_is_known_unless_the_code_needs_it(tmp_path: Path) -> None:
