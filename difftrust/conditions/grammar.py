@@ -350,22 +350,6 @@ class _Reader:
             raise Unread("the length of what")
         return f"len({sized[0]})"
 
-    def piece(self, *parts: str) -> tuple[int, str]:
-        """Return how many characters stand in a row, and what holds of each."""
-        return int(parts[0]) if len(parts) > 1 else 1, parts[-1]
-
-    def quoted(self, text: str) -> tuple[int, str]:
-        if len(ast.literal_eval(text)) != 1:
-            raise Unread("several characters")
-        return 1, f"c == {text}"
-
-    def in_turn(self, *pieces: tuple[int, str]) -> Phrase:
-        said, at = list[str](), 0
-        for n, chars in pieces:
-            said.append(f"all(({chars} for c in _[{at}:{at + n}]))")
-            at += n
-        return partial(self._relation, "text", " and ".join([f"len(_) == {at}", *said]))
-
     def the_one(self) -> str:
         """Return the one parameter that has items or is a text, "longer than the list", beside the subject."""
         sized = [n for n, each in self._names.shapes.items() if each.kind in ("list", "dict", "text")]

@@ -106,7 +106,9 @@ _MEANING = re.compile(
     r"|we not [a-z]+\W*$|[VQ]\d+ (?:be|mean|counts as) [VQ]\d+(?: \w+)?\W*$)"
 )
 """What a sign or a value means: "negative in the south", "250 is 2.50 Euro"."""
-_ISO = re.compile(r"\b(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?(?: \(\W*YYYY-MM-DD\W*\))?")
+_ISO = re.compile(
+    r"\b(?:an? )?(?:valid )?ISO(?:[- ]?8601)?(?:[- ]formatted)? dates?(?: strings?)?(?: \(\W*YYYY-MM-DD\W*\))?"
+)
 """What the text of a parameter says of it; in prose it may be what is made of it."""
 _THE = re.compile(r"\bthe ", re.IGNORECASE)
 _ASIDE = re.compile(
@@ -386,13 +388,24 @@ class _Sentence:
             found = [*map(Guess, found)]  # what makes something valid, or what is allowed
         if self._passage.origin == "prose" and _TWO_NOUNS.match(" ".join(self._words)):
             found = [text if text[:4] == "all(" else Guess(text) for text in found]  # "field and value": parts of it
+        more = any(map(self._names_more_characters, pieces))
+        certain = [text for text in found if not (more and re.search(r"all\(\((?!not ).* for c in ", text))]
+        is_dropped, found = certain != found, certain
         pieces = [piece for piece in pieces if _may_be_more(piece) and not {*_trimmed(piece)} <= ENDS]
         rest = tuple(word for piece in pieces for word in piece)
         words = rest if found else tokens_of(self._text, list(self._shapes)).words
         is_rest = bool(found) and not any(piece[:1] == ("and",) for piece in pieces)
         is_left = bool(words) and may_limit(words, self._passage.origin, is_first=self.is_first, is_rest=is_rest)
+        is_left |= is_dropped
         is_left |= bool(found) and any(piece[:1] == ("and",) and {*piece} & _COMPARES for piece in pieces)
         return found, (self._mentioned() or frozenset(self._shapes)) if is_left else None
+
+    def _names_more_characters(self, piece: Words) -> bool:
+        """Tell whether what was not read goes on with characters that are not known: "letters and apostrophes"."""
+        places = [i for i in range(1, len(self._words)) if self._words[i : i + len(piece)] == piece]
+        before = {self._words[i - 1] for i in places}
+        is_noun = len(piece) == 2 and piece[0] in ("and", "or") and piece[1] not in grammar()[0].words
+        return is_noun and any(word in _CHARACTERS or re.fullmatch(r"[ZQL]\d+", word) for word in before)
 
     def _makes_sense(self, text: str) -> bool:
         """Tell whether a condition can be meant: of lists nobody asks one item, of "six classes" not the sixth."""

@@ -9,11 +9,12 @@ from functools import cached_property
 from importlib import resources
 from typing import Any, Final
 
+from difftrust.conditions.parts import with_forms
 from difftrust.conditions.predicates import BUILTINS
 from difftrust_core.languages.python.syntax import expression
 
 _SCAN = re.compile(
-    r"``(?P<code2>[^`]+)``|`(?P<code>[^`]+)`"
+    r"\x02(?P<parts>[^\x03]+)\x03|``(?P<code2>[^`]+)``|`(?P<code>[^`]+)`"
     r"|(?<![\w'\"])(?P<quote>'(?:[^'\\\n]|\\.){0,40}'|\"(?:[^\"\\\n]|\\.){0,40}\")(?!\w)"
     r"|(?P<braces>\{[^{}]{1,200}\})"
     r"|(?P<chain>[\w.()\[\]*+-]+(?:\s*[-+*%/]+\s*[\w.()\[\]]+)*(?:\s*(?:<=|>=|==|!=|<|>|≤|≥)\s*[\w.()\[\]*+-]+)+)"
@@ -145,7 +146,7 @@ class _Known:
 
 def tokens_of(sentence: str, names: Sequence[str], fields: Collection[str] = ()) -> Tokens:
     """Return a sentence as tokens; ``names``: the parameters; ``fields``: of the records that they hold."""
-    sentence = _in_python(sentence, names)
+    sentence = with_forms(_in_python(sentence, names))
     for pattern, to in _JOINED:
         sentence = pattern.sub(to, sentence)
     sentence = _SCALED.sub(_multiplied, sentence)
@@ -241,8 +242,8 @@ def _tokens(sentence: str, known: _Known, before: list[str]) -> Iterator[tuple[s
             for part in () if special else re.findall(r"\w+|\W", text):
                 yield from _tokens(part, known, before)
             yield from special
-        elif kind == "form":
-            yield "F", repr(form_of(text))
+        elif kind in ("form", "parts"):
+            yield "F", repr(form_of(text) if kind == "form" else match["parts"])
         elif kind == "based":
             yield "V", str(int(text, 0))
         elif kind == "number":

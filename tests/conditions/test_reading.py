@@ -26,6 +26,12 @@ TWO_DOTS = "all((any((c != '.' for c in s[i:i + 2])) for i in range(len(s) - 2 +
 NO_HYPHENS = "all((c != '-' for c in s[:1])) and all((c != '-' for c in s[-1:]))"
 SKIP = "not isinstance(mode, str) or mode in ('skip', 'raise')"
 READ = [
+    (
+        "s: str",
+        "Args:\n    s: Colour: a hash sign and six hex digits.",
+        "re.fullmatch('#[0-9a-fA-F]{6}', s) is not None",
+    ),
+    ("s: str", "s consists of a letter and two digits.", "re.fullmatch('[A-Za-z][0-9]{2}', s) is not None"),
     ("s: str", "Args:\n    s: Must be ``'cpu'`` if passed.", "s == 'cpu'"),
     ("ohms: int", "Args:\n    ohms: Resistance, from 10 ohms to 99 ohms.", "10 <= ohms <= 99"),
     ("n: int", "Args:\n    n: Reading, an unsigned 16-bit number.", "0 <= n <= 2 ** 16 - 1"),
@@ -300,6 +306,7 @@ def test_few_sentences_on_what_a_function_does_are_kept_as_unread() -> None:
 
 
 UNREAD = [
+    ("s: str", "Args:\n    s: Only the letters a to z and apostrophes.", {"s"}),
     ("xs: list[int]", "Args:\n    xs: Sizes; the caller has thrown away everything under 100.", {"xs"}),
     ("s: str", "Args:\n    s: Only letters and at most one hyphen.", {"s"}),
     ("s: str", "Args:\n    s: Two letters, a dash, four figures.", {"s"}),
