@@ -3,7 +3,7 @@
 import ast
 import math
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from difftrust.check.options import CheckOptions, PreparedCheck, Suggestion
 from difftrust.conditions.predicates import Predicate
 from difftrust.conditions.reading import contradicted
+from difftrust.source.scopes import bound_names, free_names, tree_of
 from difftrust_core.base.records import Candidate
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import BadSource, NoStore, WrongUsage
@@ -36,9 +37,16 @@ def prepare(where: str, options: CheckOptions) -> PreparedCheck:
     else:
         options.phase(f"asking {', '.join(options.models)}")
         prepared = _sampled(where, options, body)
+    own = {name: _with_imports(code, prepared.function.left_out) for name, code in own.items()}
     found = [*prepared.candidates, *candidates_of(own, prepared.function.task)]
     subject = f"these {len(found)} programs" if options.candidates or own else ""
     return replace(prepared, candidates=found, subject=subject, own="".join(own))
+
+
+def _with_imports(code: str, imports: Sequence[str]) -> str:
+    """Return the user's own code with the imports of its file that it needs and that are not there, which says so."""
+    named = free_names(tree_of(code))
+    return "".join(f"{text}\n" for text in imports if bound_names(tree_of(text)) & named) + code
 
 
 def program_text(data: bytes) -> str:

@@ -125,6 +125,8 @@ class Preamble:
     """Packages beside the standard library that it imports."""
     notes: tuple[str, ...]
     """What was left out of it, and why."""
+    left_out: tuple[str, ...] = ()
+    """The imports among it, as the file has them."""
 
 
 def preamble_of(
@@ -163,7 +165,7 @@ def preamble_of(
         reads=lambda s: names_of(written(s)),
         may=lambda s: s is not function and _is_definition(s),
     )
-    notes: list[str] = []
+    notes, left_out = list[str](), list[str]()
     missing: dict[str, str] = {}
     """Names that are not there, each with the package that it needs."""
     lazy = any(isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in body)
@@ -179,7 +181,8 @@ def preamble_of(
         if foreign:
             missing |= dict.fromkeys(bound_by(statement), foreign[0])
             remedy = "" if foreign[0] == "." else f"; --allow-import {foreign[0]} lets candidates use it"
-            notes.append(f"left out for the candidates: {ast.unparse(statement)}{remedy}")
+            left_out.append(ast.unparse(statement))
+            notes.append(f"left out for the candidates: {left_out[-1]}{remedy}")
         elif lacking:
             missing |= dict.fromkeys(bound_by(statement), missing[lacking[0]])
             what = ", ".join(sorted(bound_by(statement)))
@@ -190,6 +193,7 @@ def preamble_of(
         text="".join(f"{ast.unparse(written(s))}\n" for s in kept),
         libraries=tuple(dict.fromkeys(package for package in packages_of(*kept) if package in packages)),
         notes=tuple(notes),
+        left_out=tuple(left_out),
     )
 
 
@@ -422,12 +426,20 @@ class Modules:
         return self.want(*sorted({*module.chains, *(each for several in module.chains.values() for each in several)}))
 
     def ask_all(self) -> "Modules":
-        """Follow all methods of kept classes."""
-        while self._methods:
+        """Follow all methods of kept classes, and keep the classes of loaded modules that inherit from them."""
+        while True:
             for name in [*self._methods]:
                 self.ask(name)
+            self._waiting += [(module, name) for module in self.others for name in self._heirs(module)]
+            if not self._waiting:
+                return self
             self._follow_all()
-        return self
+
+    def _heirs(self, module: Module) -> list[str]:
+        """Return the classes of a module that are not kept and inherit from one that is."""
+        left = [s for s in module.body if isinstance(s, ast.ClassDef) and s not in module.kept]
+        bases = [(s.name, self._resolved(module, base)) for s in left for base in s.bases]
+        return [name for name, (source, base) in bases if source and not source.kept.isdisjoint(source.binders[base])]
 
     def provided(self, statement: ast.stmt) -> ast.stmt | None:
         """Return an import of the own module from the package, of it what is wanted; None where that is not there."""
@@ -438,12 +450,15 @@ class Modules:
                 known = {*source.binders} if source is not None else set()
                 is_open = not known.isdisjoint(("__getattr__", "*"))
                 wanted = [a for a in aliases if a.name == "*" or (a.asname or a.name) in self.own.wanted]
-                there = [a for a in wanted if is_open or a.name in known or self._load(f"{base}.{a.name}") is not None]
+                there = [a for a in wanted if is_open or a.name in known or self._is_there(base, a.name)]
                 if wanted == there and (source is not None or any(a.name not in known for a in there)):
                     return ast.ImportFrom(module=statement.module, names=there, level=level) if there else None
             case ast.Import(names=aliases) if all(self._load(alias.name) is not None for alias in aliases):
                 return statement
         return None
+
+    def _is_there(self, base: str, name: str) -> bool:
+        return self._load(base if name == "*" else f"{base}.{name}") is not None
 
     def _follow_all(self) -> None:
         while self._waiting or self._passing:
@@ -594,8 +609,11 @@ class Modules:
                     self._waiting.append((module, name))
                 case ast.Attribute(attr=name, value=of) if not module.is_foreign(of):
                     self.ask(name)
-                case ast.ImportFrom(level=level):
+                case ast.ImportFrom(level=level, names=aliases):
                     self._import(module, node, module.base(node), level)
+                    for alias in aliases if isinstance(top, Function) else ():
+                        module.wanted.add(alias.asname or alias.name)
+                        self._follow_name(module, alias.asname or alias.name, module.base(node), alias.name)
                 case ast.Import(names=names):
                     for alias in names:
                         if self._import(module, node, alias.name):

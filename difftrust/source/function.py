@@ -64,6 +64,8 @@ class Stub:
     """Argument tuples of which an example says what is right."""
     package: Package = ALONE
     """What the candidates' file has around it of its own package."""
+    left_out: tuple[str, ...] = ()
+    """Imports of the file that candidates do not have."""
     any_order: str = ""
     """The sentence that leaves the order of results open, if one does."""
     notes: tuple[str, ...] = ()
@@ -124,6 +126,7 @@ def load_stub(
         allowed_calls=tuple(loading.allowed_calls),
         stated_calls=frozenset(text for each in loading.examples if each.stated for text in loading.calls_in(each)),
         package=package,
+        left_out=preamble.left_out,
         any_order=any_order,
         notes=(*loading.notes, *conditions.notes, *said, *preamble.notes, *around.notes),
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 from difftrust.source.closure import LIBRARIES, Module, Modules, dotted_name, evaluated, packages_of
 from difftrust.source.scopes import IMPORTS, bound_by, expression_in, names_in_prose, names_of, tree_of
-from difftrust.source.target import Target, module_name, root_of
+from difftrust.source.target import Target, module_name, nodes_of_scope, root_of
 from difftrust.source.values import Names, Scope
 from difftrust.types.own import Function
 from difftrust_core.languages.python.syntax import own_statements
@@ -28,29 +28,34 @@ _NOWHERE = "_nowhere"
 def with_modules(target: Target, root: Path, modules: Mapping[str, Sequence[ast.stmt]]) -> Target:
     """Return a function in its file, before this the definitions of other modules, each name as its own module has it.
 
-    ``modules``: statements by the names of their modules.
+    ``modules``: statements by the names of their modules. Of a name that several have, the first one's counts.
     """
-    own = {name for s in target.module.body if not isinstance(s, IMPORTS) for name in bound_by(s)}
-    files = {
-        bound: root.joinpath(*name.split(".")).with_suffix(".py")
-        for name, body in modules.items()
-        for statement in body
-        if not isinstance(statement, IMPORTS | Function)
-        for bound in bound_by(statement) - own
-    }
+    own = {name for s in target.module.body for name in bound_by(s) - _imported_by(s)}
+    files: dict[str, Path] = {}
+    for name, statements in modules.items():
+        path = root.joinpath(*name.split(".")).with_suffix(".py")
+        bound = {each for s in statements if not isinstance(s, IMPORTS | Function) for each in bound_by(s)} - own
+        files = dict.fromkeys(bound, path) | files
     target = replace(target, others=files)
     copies: dict[int, Any] = {}
     body: list[ast.stmt] = []
+    taken: set[str] = set()
     for statements in (*modules.values(), target.module.body):
         names = Scope(target, ast.Module(body=[*statements], type_ignores=[])).spelled
         is_own = statements is target.module.body
-        body += [_respelled(s, names, copies) for s in statements if is_own or not isinstance(s, IMPORTS)]
+        defined = [s for s in statements if is_own or not (isinstance(s, IMPORTS) or bound_by(s) & taken)]
+        body += [_respelled(s, names, copies) for s in defined]
+        taken |= {name for s in defined for name in bound_by(s)}
     return replace(
         target,
         module=ast.Module(body=body, type_ignores=[]),
         function=copies.get(id(target.function), target.function),
         owner=copies.get(id(target.owner), target.owner),
     )
+
+
+def _imported_by(statement: ast.stmt) -> set[str]:
+    return {name for node in nodes_of_scope(statement) if isinstance(node, IMPORTS) for name in bound_by(node)}
 
 
 def _respelled(statement: ast.stmt, names: Mapping[str, str], copies: dict[int, Any]) -> ast.stmt:
@@ -133,7 +138,9 @@ ALONE = Package()
 def names_for(target: Target, text: str) -> Names:
     """Return the names that a function's file has for what ``text`` names: its own, and its package's."""
     whole = surrounded(target, (text,), allowed=()).target
-    here = {name: written for written, name in Scope(whole, target.module).spelled.items()}
+    imports = [s for s in target.module.body if isinstance(s, IMPORTS | ast.Try)]  # not those for types alone
+    spelled = Scope(whole, ast.Module(body=[*imports], type_ignores=[])).spelled
+    here = {name: written for written, name in spelled.items()}
     return Names(whole.module, {name: here.get(name, "") for name in whole.others})
 
 
@@ -163,6 +170,10 @@ def surrounded(target: Target, texts: Sequence[str], *, allowed: Collection[str]
     beside = ast.Module(body=[s for text in texts for s in tree_of(text).body], type_ignores=[])
     named = names_of(target.function, target.owner) | names_in_prose(target.docstring)
     modules.use(beside).want(*sorted(named)).ask_all()
+    direct = [name for node in ast.walk(target.module) for name in modules.own.modules_in(node)]
+    modules.found = {
+        each: modules.found[each] for each in (modules.own.name, *direct) if each in modules.found
+    } | modules.found
     if not modules.others:
         return Surrounded(target=target, package=ALONE, provided=lambda statement: None)
     taken = {module.name: module.statements for module in modules.others}
@@ -205,7 +216,7 @@ def package_of(
     for name in [modules.own.name, *sources]:
         while name := name.rpartition(".")[0]:
             sources.setdefault(name, ("", True))
-    given = (sources, (*missing, _NOWHERE), tuple(names), dict(left_out))
+    given = (sources, (*missing, _NOWHERE), tuple(names), dict(left_out), modules.own.is_package)
     before = (
         "import os as __os",
         "import types as __types",

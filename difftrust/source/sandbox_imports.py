@@ -135,6 +135,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             flags = __import__("__future__").annotations.compiler_flag
             code = compile(text, f"<{module.__name__}>", "exec", flags=flags, dont_inherit=True)
             exec(code, module.__dict__)
+            for name in (name for name in _own if name.rpartition(".")[0] == module.__name__):
+                if name in sys.modules:  # what was there before its package is no attribute of it yet
+                    module.__dict__.setdefault(name.rpartition(".")[2], sys.modules[name])
 
 
 def _file_of(module: str) -> str:
@@ -148,11 +151,12 @@ def install(
     missing: tuple[str, ...],
     names: tuple[str, ...],
     left_out: dict[str, list[str] | None],
+    is_package: bool,
 ) -> None:
     """Make the package importable; ``names``: under which the version's module is known, the one it sees first."""
     module = sys.modules[namespace["__name__"]]
     namespace["__name__"] = names[0]
-    namespace["__package__"] = names[0].rpartition(".")[0]
+    namespace["__package__"] = names[0] if is_package else names[0].rpartition(".")[0]
     namespace["__spec__"] = importlib.machinery.ModuleSpec(names[0], None)
     namespace["__file__"] = _file_of(names[0])
     namespace["__path__"] = []  # if it is a package, it takes its own modules from itself

@@ -14,6 +14,7 @@ from difftrust.source.closure import LIBRARIES, dotted_name
 from difftrust.source.scopes import IMPORTS, bound_by, bound_names, free_names
 from difftrust.source.target import Target
 from difftrust.types.classes import base_names, dataclass_options, methods_of
+from difftrust.types.own import parameters_in
 from difftrust.types.resolve import assignments_in, imports_of
 from difftrust_core.base.literals import Code, Instance, read_literal, write_literal
 from difftrust_core.base.standard_types import IMPORTED, STANDARD_TYPES
@@ -305,10 +306,14 @@ class Names(ast.NodeTransformer):
         """
         value = read_literal(text)
         tree = expression(write_literal(value))
-        for name in [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]:
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            name = ast.unparse(node.func)
             own = self._own.get(name)
             if isinstance(own, ast.ClassDef) and not _is_compared(own):
                 raise NotSpelled(f"{name} has no equality of its own")
+            init = methods_of(own).get("__init__") if isinstance(own, ast.ClassDef) else None
+            if init is not None and not {k.arg for k in node.keywords} <= {p.name for p in parameters_in(init.args)}:
+                raise NotSpelled(f"{name} is not made of the attributes that it has")
             if name in _WITHOUT_TRUTH:
                 raise NotSpelled(f"two {name} compared give no truth value")
         return self._written(value)

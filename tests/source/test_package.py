@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 import difftrust as dt
+from difftrust.check.check import check
+from difftrust.check.options import CheckOptions
 from difftrust.check.pin import pin_examples
+from difftrust.check.prepare import prepare
 from difftrust.source.function import load_stub
 
 FILES = {
@@ -117,3 +120,83 @@ def test_pins_name_a_class_as_the_file_does(where: str, imported: str, spelled: 
     path.write_text(path.read_text().replace("from . import models", imported).replace("models.Line", spelled))
     pin_examples(where, ["label(Line('a', 2), '') == 'a 2 '"])
     assert f">>> label({spelled}('a', 2), '')\n    'a 2 '\n" in path.read_text()
+
+
+BOXES = "class Box:\n    def __init__(self, n: int):\n        self.n = n\n\n    def own(self):\n        {own}\n"
+ALIKE = [
+    pytest.param(
+        {
+            "use.py": "from .boxes import Box\n\n\ndef pack(n):\n    return n * 2\n\n\nF",
+            "boxes.py": BOXES.format(own=own),
+        },
+        *("use.py", "box: Box", "box.own()", "box.n * 2"),
+        id=own[:20],
+    )
+    for own in (
+        "from .use import pack as p\n        return p(self.n)",
+        "from . import use\n        return use.pack(self.n)",
+        "import shop.use\n        return shop.use.pack(self.n)",
+    )
+]
+ALIKE += [
+    pytest.param(
+        {"use.py": "from .rates import *\n\n\nF", "rates.py": "RATE = 3\n"},
+        *("use.py", "n: int", "n * RATE", "n * 3"),
+        id="star",
+    ),
+    pytest.param(
+        {"sub/__init__.py": "from .rates import RATE\n\n\nF", "sub/rates.py": "RATE = 3\n", "rates.py": "RATE = 10\n"},
+        *("sub/__init__.py", "n: int", "n * RATE", "n * 3"),
+        id="package",
+    ),
+    pytest.param(
+        {
+            "use.py": "from . import boxes\nfrom .old import Box as Old\n\n\nF",
+            "boxes.py": BOXES.format(own="return self.n"),
+            "old.py": BOXES.format(own="return -1"),
+        },
+        *("use.py", "box: boxes.Box", "[box.own(), isinstance(box, Old)]", "[box.n, False]"),
+        id="one name for two classes",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "path", "parameter", "one", "other"), ALIKE)
+def test_names_are_those_of_their_own_modules(
+    files: dict[str, str], path: str, parameter: str, one: str, other: str, tmp_path: Path
+) -> None:
+    """Imported in a function, all at once, by a package, or under a name that another module has too."""
+    name = parameter.partition(":")[0]
+    function = f'def f({parameter}):\n    """Return what it says."""\n'
+    for each, text in {"__init__.py": "", **files}.items():
+        (tmp_path / "shop" / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "shop" / each).write_text(text.replace("F", function) if each == path else text)
+    codes = {"one": one, "other": other, "wrong": f"({other}, 0)"}
+    candidates = {key: f"def f({name}):\n    return {value}\n" for key, value in codes.items()}
+    found = behaviours(f"{tmp_path}/shop/{path}::f", candidates, tmp_path / "candidates")
+    assert sorted(map(sorted, found)) == [["one", "other"], ["wrong"]]
+
+
+def test_inputs_are_of_classes_that_inherit_in_other_modules_too(tmp_path: Path) -> None:
+    """As they are where all stand in one file."""
+    kinds = "@dataclass\nclass Base:\n    n: int\n\n\n@dataclass\nclass Special(Base):\n    pass\n"
+    (tmp_path / "kinds.py").write_text(f"from dataclasses import dataclass\n\n\n{kinds}")
+    (tmp_path / "use.py").write_text('from kinds import Base\n\n\ndef f(x: Base):\n    """Return what it is."""\n')
+    candidates = {
+        "one": "def f(x):\n    return x.n\n",
+        "other": "def f(x):\n    return x.n + (type(x).__name__ > 'C')\n",
+    }
+    assert behaviours(f"{tmp_path}/use.py::f", candidates, tmp_path / "candidates") == [{"one"}, {"other"}]
+
+
+def test_own_code_that_needs_a_missing_package_is_not_compared(tmp_path: Path) -> None:
+    """It does not load, as a candidate that imports the package does not; --allow-import is the remedy."""
+    path, folder = tmp_path / "use.py", tmp_path / "candidates"
+    path.write_text('import no_such_package\n\n\ndef f(n: int):\n    """Do."""\n    return no_such_package.f(n)\n')
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / f"{name}.py").write_text(f"def f(n):\n    return n + {len(name)}\n")
+    options = CheckOptions.of({"n": 50, "with_body": True}, candidates=folder)
+    report = check(prepare(f"{path}::f", options))
+    assert report.verdict == "undecided"
+    assert "your code in use.py: a package is missing" in report.statement
