@@ -327,7 +327,6 @@ def test_where_only_validation_differs_the_check_is_undecided_and_says_what_sett
     status, out = checked(FIRST, codes, "-n", 200, "--assume", "items")
     assert status == 0, out
     assert "No disagreement in 200 inputs" in out
-    assert "No disagreement in 200 inputs" in out  # 1 - 0.05 ** (1 / 200)
     assert "differ on" not in out
     assert "outside the domain" in out
 
