@@ -4,7 +4,7 @@
 ``metrics.estimates.estimates_of``. A measure that no task defines is null, never 0.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -115,8 +115,7 @@ def coder_measures(estimates: pl.DataFrame, *, detection: Detection = Detection.
             "incoherence": mean_incoherence,
             "error": mean_error,
             "failure": lambda tasks: 1 - pass_at_1(tasks),
-            "found": partial(ratio, measure="found", detection=detection),
-            "erroneous": partial(ratio, measure="erroneous", detection=detection),
+            **{name: partial(ratio, measure=name, detection=detection) for name in ("found", "erroneous")},
         },
     )
 
@@ -131,12 +130,8 @@ def beside_published(
     measures = [column for column in table.columns if column in published.columns and column not in keys]
     renamed = published.select(*keys, *[pl.col(name).alias(f"published_{name}") for name in measures])
     joined = table.join(renamed, on=keys, how="left", validate="m:1", maintain_order="left")
-    return joined.select(placed_right(table.columns, {name: [f"published_{name}"] for name in measures}))
-
-
-def placed_right(columns: Sequence[str], more: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the columns, those that there are more of with these to their right."""
-    return [each for name in columns for each in (name, *more.get(name, ()))]
+    beside = [each for name in table.columns for each in (name, f"published_{name}")]
+    return joined.select(name for name in beside if name in joined.columns)
 
 
 def mean_absolute_differences(joined: pl.DataFrame) -> dict[str, float]:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from difftrust.research.per_candidate import Schema
+from difftrust.research.policies import share_of
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.measures import TaskCount, count
 from difftrust_core.estimates.pool import Pool
@@ -67,13 +68,12 @@ def mixture_summary(tasks: pl.DataFrame) -> dict[str, float]:
     """
     total = {name: float(tasks[name].sum()) for name in tasks.columns if name not in ("benchmark", "task_id")}
     n_tasks = tasks.height
-
     return {
         "n_tasks": float(n_tasks),
-        "mean_error": _share(total["error"], n_tasks),
-        "detection_rate": _share(total["p_detected"], total["p_erroneous"]),
-        "check_detection": _share(total["p_model_found"], total["p_model_errs"]),
-        "check_alarms": _share(total["p_alarm"], n_tasks - total["p_model_errs"]),
+        "mean_error": share_of(total["error"], n_tasks),
+        "detection_rate": share_of(total["p_detected"], total["p_erroneous"]),
+        "check_detection": share_of(total["p_model_found"], total["p_model_errs"]),
+        "check_alarms": share_of(total["p_alarm"], n_tasks - total["p_model_errs"]),
     }
 
 
@@ -204,7 +204,3 @@ def _choices(coders: Sequence[Coder], checked: Coder, most: int) -> Iterator[tup
     for k in range(most):
         for chosen in combinations(others, k):
             yield (checked, *chosen)
-
-
-def _share(part: float, whole: float) -> float:
-    return float(part / whole) if whole > 0 else float("nan")

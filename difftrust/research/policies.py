@@ -15,7 +15,8 @@ which recorded program is checked and which are bought; nothing is drawn at rand
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from difftrust_core.base.records import Coder, Kind
 from difftrust_core.estimates.pool import Ints, Members, Pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import Price
-from difftrust_core.metrics.estimates import Floats
+from difftrust_core.metrics.estimates import Floats, quotients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +102,10 @@ class Score:
         """Return the rates over the tasks chosen; NaN where nothing defines one."""
         n_tasks, erroneous = int(tasks.sum()), float(self.erroneous[tasks].sum())
         return Rates(
-            detection=_ratio(float(self.detected[tasks].sum()), erroneous),
-            false_alarms=_ratio(float(self.false_alarm[tasks].sum()), n_tasks - erroneous),
-            programs=_ratio(float(self.programs[tasks].sum()), n_tasks),
-            usd_per_1000=_ratio(1000 * float(self.usd[tasks].sum()), n_tasks),
+            detection=share_of(float(self.detected[tasks].sum()), erroneous),
+            false_alarms=share_of(float(self.false_alarm[tasks].sum()), n_tasks - erroneous),
+            programs=share_of(float(self.programs[tasks].sum()), n_tasks),
+            usd_per_1000=share_of(1000 * float(self.usd[tasks].sum()), n_tasks),
         )
 
 
@@ -123,7 +124,8 @@ class Rates(Generic[T]):
     """US dollars per 1,000 tasks."""
 
 
-def _ratio(part: float, whole: float) -> float:
+def share_of(part: float, whole: float) -> float:
+    """Return the quotient; NaN where nothing defines it."""
     return part / whole if whole > 0 else math.nan
 
 
@@ -201,8 +203,7 @@ def _usd(members: Members, price: Price | None, n_tasks: int) -> Floats:
         usd = np.where(np.isnan(usd), np.array(listed, dtype=np.float64), usd)
     number = np.bincount(members.task, minlength=n_tasks)
     total = np.bincount(members.task, usd, minlength=n_tasks)
-    means: Floats = np.divide(total, number, out=np.full(n_tasks, math.nan), where=number > 0)
-    return means
+    return quotients(total, number, number > 0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -216,17 +217,12 @@ class Votes:
 
 def score(evidence: Evidence, policies: Iterable[Policy]) -> list[Score]:
     """Return what each policy does on each task. Raises WrongUsage if it asks for more programs than are recorded."""
-    own: dict[Any, Votes] = {}
-    others: dict[Any, Votes] = {}
+    own, others = (cache(partial(votes, evidence)) for votes in (own_votes, other_votes))
     found = []
     for policy in policies:
-        key = (policy.own, policy.temperature, policy.own_dissents, policy.stop)
-        if key not in own:
-            own[key] = own_votes(evidence, policy)
-        first = (policy.others, policy.dissents, policy.stop)
-        if first not in others:
-            others[first] = other_votes(evidence, policy)
-        found.append(_together(evidence, policy, others[first], own[key]))
+        of_own = own(replace(policy, others=(), dissents=1, examples=False))
+        of_others = others(replace(policy, own=0, temperature=None, own_dissents=1, examples=False))
+        found.append(_together(evidence, policy, of_others, of_own))
     return found
 
 

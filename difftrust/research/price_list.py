@@ -21,7 +21,7 @@ from difftrust.research.policies import Evidence, Policy, Score, gather, is_lowe
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.generation.prices import list_price
-from difftrust_core.metrics.estimates import Floats, Limits
+from difftrust_core.metrics.estimates import Floats, Limits, quotients
 from difftrust_core.metrics.intervals import RESAMPLES, bootstrap_tasks, clopper_pearson
 
 OWN_SIZES: Final = (2, 5, 10)
@@ -258,8 +258,7 @@ def _interval(part: Floats, whole: Floats, resamples: int, seed: int) -> Limits:
 
     def ratio(frame: pl.DataFrame, weights: Floats) -> Floats:
         below = weights @ whole
-        ratios: Floats = np.divide(weights @ part, below, out=np.full(len(weights), math.nan), where=below > 1e-9)
-        return ratios
+        return quotients(weights @ part, below, below > 1e-9)
 
     made = bootstrap_tasks(pl.DataFrame({"part": part}), ratio, resamples=resamples, seed=seed)
     return made.low, made.high

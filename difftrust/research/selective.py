@@ -66,8 +66,9 @@ def loosest(n_answered: Ints, n_wrong: Ints, *, alpha: float, delta: float) -> I
     those to come, the probability that the risk at the returned one is above alpha is at most delta. Angelopoulos,
     Bates, Candes, Jordan & Lei 2021, Learn then Test, section 4.2.
     """
-    _check_level("alpha", alpha)
-    _check_level("delta", delta)
+    for name, value in (("alpha", alpha), ("delta", delta)):
+        if not 0 < value < 1:
+            raise WrongUsage(f"{name} lies between 0 and 1, got {value}; 0.1 is usual")
     passed = p_values(n_answered, n_wrong, alpha) <= delta
     last: Ints = np.logical_and.accumulate(passed, axis=-1).sum(axis=-1) + NONE
     return last
@@ -126,11 +127,6 @@ class Population:
 
 _ROUNDING: Final = 1e-9
 """Of sums of shares, relative."""
-
-
-def _check_level(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise WrongUsage(f"{name} lies between 0 and 1, got {value}; 0.1 is usual")
 
 
 THRESHOLDS: Final[dict[str, tuple[float, ...]]] = {

@@ -16,7 +16,7 @@ from difftrust_core.estimates.measures import TaskCount, ablation, count
 from difftrust_core.estimates.pool import Pool, load_pool, pool_names
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
-from difftrust_core.metrics.estimates import Floats, Interval, Ints
+from difftrust_core.metrics.estimates import Floats, Interval, Ints, quotients
 from difftrust_core.metrics.intervals import bootstrap_tasks
 from difftrust_core.store.store import Store
 
@@ -66,8 +66,7 @@ class Contest:
         """Return AUROC under each row of ``weights`` (resamples, n_tasks), how often each task is drawn."""
         won = ((weights @ self.wins) * weights).sum(axis=1)
         pairs = (weights @ self.positives) * (weights @ self.negatives)
-        found: Floats = np.divide(won, pairs, out=np.full(len(weights), math.nan), where=pairs > 0)
-        return found
+        return quotients(won, pairs, pairs > 0)
 
 
 def task_numbers(rows: pl.DataFrame) -> tuple[Ints, int]:

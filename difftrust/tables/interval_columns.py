@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from difftrust.research.coders import MEAN, MEASURES, RHOS, placed_right, rankings, table_4, with_ends
+from difftrust.research.coders import MEAN, MEASURES, RHOS, rankings, table_4, with_ends
 from difftrust.tables.request import TableRequest
 from difftrust_core.base.records import Detection
-from difftrust_core.metrics.estimates import Floats, Limits
+from difftrust_core.metrics.estimates import Floats, Limits, quotients
 from difftrust_core.metrics.intervals import RESAMPLES, bca_limits, statistic_of, task_weights, weighted_correlation
 
 LOW: Final = "_low"
@@ -82,12 +82,9 @@ def with_intervals(
             values = {model: statistic(frame, resampling.weights) for model, frame in coders.items()}
             values[MEAN] = _mean_over_coders(np.array(list(values.values())))
             ends = [resampling.limits(values[model]) for model in part["model"]]
-            part = part.with_columns(
-                pl.Series(f"{measure}{LOW}", [low for low, _ in ends], dtype=pl.Float64),
-                pl.Series(f"{measure}{HIGH}", [high for _, high in ends], dtype=pl.Float64),
-            )
+            part = part.hstack(pl.DataFrame(ends, schema=[f"{measure}{LOW}", f"{measure}{HIGH}"], orient="row"))
         parts.append(part)
-    names = placed_right(table.columns, {name: [f"{name}{LOW}", f"{name}{HIGH}"] for name in measures})
+    names = [each for name in table.columns for each in (with_ends(name) if name in measures else [name])]
     if not parts:
         return table.with_columns(pl.lit(None, pl.Float64).alias(name) for name in names if name not in table.columns)
     return pl.concat(parts).sort("_row").select(names).fill_nan(None)
@@ -133,7 +130,7 @@ def shares_over_tasks(
     found: dict[str, float] = {}
     for name, both in shares.items():
         part, whole = (resampling.weights @ of_task[column].to_numpy() for column in both)
-        values = np.divide(part, whole, out=np.full(len(whole), math.nan), where=whole > 0)
+        values = quotients(part, whole, whole > 0)
         varies = len(np.unique(values[~np.isnan(values)])) > 1
         low, high = resampling.limits(values) if varies else (math.nan, math.nan)
         found |= {name: float(values[0]), f"{name}{LOW}": low, f"{name}{HIGH}": high}
@@ -250,7 +247,5 @@ def _ranks(values: Floats) -> Floats:
 
 def _mean_over_coders(values: Floats) -> Floats:
     """Return the mean over coders where defined: (n_coders, k) -> (k,)."""
-    defined = ~np.isnan(values)
-    total = np.where(defined, values, 0).sum(axis=0)
-    mean: Floats = np.divide(total, defined.sum(axis=0), out=np.full(len(total), math.nan), where=defined.any(axis=0))
-    return mean
+    n_defined = (~np.isnan(values)).sum(axis=0)
+    return quotients(np.nansum(values, axis=0), n_defined, n_defined > 0)

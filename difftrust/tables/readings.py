@@ -56,10 +56,9 @@ def _measured(estimates: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
     ends = dict(zip(with_ends("wrong_although_agreeing"), with_ends("p_erroneous"), strict=True))
     trust = false_trust(estimates).select("benchmark", "model", **ends)
     found = table.join(counts, on=["benchmark", "model"], how="left").join(trust, on=["benchmark", "model"], how="left")
-    means = found.group_by("benchmark").agg(pl.col("wrong_although_agreeing").fill_nan(None).mean().alias("mean"))
-    found = found.join(means, on="benchmark", how="left")
-    of_mean = pl.when(pl.col("model") == MEAN).then("mean").otherwise("wrong_although_agreeing")
-    return found.with_columns(wrong_although_agreeing=of_mean).drop("mean")
+    own = pl.col("wrong_although_agreeing")
+    mean = own.fill_nan(None).mean().over("benchmark")
+    return found.with_columns(wrong_although_agreeing=pl.when(pl.col("model") == MEAN).then(mean).otherwise(own))
 
 
 KINDS: Final = (

@@ -153,13 +153,13 @@ def estimates_of(tallies: Tallies) -> dict[str, Any]:
     return {
         "m": m,
         "n": n,
-        "error": _quotients(wrong, m * n, known),
-        "incoherence": _quotients(disagreeing, pairs * n, paired),
-        "incoherence_v": _quotients(disagreeing, m * m * n, paired),
+        "error": quotients(wrong, m * n, known),
+        "incoherence": quotients(disagreeing, pairs * n, paired),
+        "incoherence_v": quotients(disagreeing, m * m * n, paired),
         "p_detected": np.where(paired, any_of(tallies.disagreeing, pairs), math.nan),
         "p_erroneous": np.where(known, any_of(tallies.wrong, m), math.nan),
-        "functional_incoherence": _quotients(pairs - tallies.alike, pairs, paired),
-        "functional_error": _quotients(m - tallies.right, m, known),
+        "functional_incoherence": quotients(pairs - tallies.alike, pairs, paired),
+        "functional_error": quotients(m - tallies.right, m, known),
         "n_classes": tallies.n_classes,
         "n_load_failures": tallies.load_failures,
         "detected": [seen if p else None for seen, p in zip(seen.tolist(), paired.tolist(), strict=True)],
@@ -198,10 +198,10 @@ def _totals(histograms: Histograms, n_tasks: int) -> Ints:
     return np.bincount(histograms.task, histograms.value * histograms.inputs, minlength=n_tasks).astype(np.int64)
 
 
-def _quotients(numerators: Ints, denominators: Ints, defined: npt.NDArray[np.bool_]) -> Floats:
-    """Return the quotients, each of whole numbers below 2^53 and so rounded once; NaN where not ``defined``."""
-    quotients: Floats = np.divide(numerators, denominators, out=np.full(len(defined), math.nan), where=defined)
-    return quotients
+def quotients(numerators: Ints | Floats, denominators: Ints | Floats, defined: npt.NDArray[np.bool_]) -> Floats:
+    """Return the quotients, of whole numbers below 2^53 each rounded once; NaN where not ``defined``."""
+    found: Floats = np.divide(numerators, denominators, out=np.full(len(defined), math.nan), where=defined)
+    return found
 
 
 def behaviour_clusters(labels: Labels, counts: Counts, texts: Sequence[str]) -> list[list[int]]:

@@ -16,7 +16,7 @@ import polars as pl
 from difftrust_core.base.records import Detection
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.aggregate import RATIOS, ratio_terms
-from difftrust_core.metrics.estimates import Floats, Interval, Limits, checked_confidence
+from difftrust_core.metrics.estimates import Floats, Interval, Limits, checked_confidence, quotients
 
 
 def clopper_pearson(successes: int, trials: int, *, alpha: float) -> Limits:
@@ -120,8 +120,7 @@ def _ratio(value: Floats, weight: Floats, weights: Floats) -> Floats:
     kept = ~np.isnan(value) & ~np.isnan(weight)
     b = np.where(kept, weight, 0.0)
     a, below = np.where(kept, value, 0.0) * b, weights @ b
-    ratio: Floats = np.divide(weights @ a, below, out=np.full(len(weights), math.nan), where=below > 0)
-    return ratio
+    return quotients(weights @ a, below, below > 0)
 
 
 def _spearman(tasks: pl.DataFrame, weights: Floats) -> Floats:
