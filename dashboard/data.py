@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import permissions, state
 from difftrust.explorer.cube import benchmarks_of, readings
-from difftrust.research.passed_tests import PASSED_SCHEMA, read_groups, shares_passed
+from difftrust.research.passed_tests import PASSED_SCHEMA, shares_passed, told_of_tests
 from difftrust.shipped import PAPER_SETTING, find_results, find_starter_results, load_published
 from difftrust.tables.request import is_shipped, programs_of
 from difftrust_core.base.records import AS_STORED, Reading, Validity
@@ -287,5 +287,5 @@ def _passed_tests(chosen: Choice) -> pl.DataFrame:
     if tested is None:
         return pl.DataFrame(schema=PASSED_SCHEMA)
     own = {coder: members for coder, members in tested.pool.members.items() if coder[1] == chosen.temperature}
-    groups = {chosen.benchmark: read_groups(tested.store, chosen.benchmark)}
+    groups = {chosen.benchmark: told_of_tests(tested.store, chosen.benchmark, "groups")}
     return shares_passed({chosen.benchmark: replace(tested.pool, members=own)}, groups, m=chosen.m)

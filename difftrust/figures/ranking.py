@@ -60,7 +60,7 @@ def draw_ranking(
     known = [FAMILY_COLOURS.get(family, GREY) for family in families]
     colour = alt.Color("family:N", scale=alt.Scale(domain=families, range=known), legend=None)
     tooltip = tips(
-        *(name for name in ("benchmark", "model") if name in coders.columns),
+        *("benchmark", "model"),
         *(f"{_SAID}{name}: {title}" for name, title in _IN_TOOLTIP.items() if name in coders.columns),
     )
 

@@ -132,14 +132,14 @@ class Asking:
     @property
     def pins(self) -> tuple[str, ...]:
         """Return the answers that say what is right as --example takes them, none of an object that was used before."""
-        stated = [a for a in self.answers if a.said not in (NOT_ALLOWED, EITHER) and effects_of(a.said[3:]) is None]
-        said = [
-            a.said if a.said.startswith("raises ") else f"== {value_alone(a.said[3:], listed=True)}" for a in stated
-        ]
-        calls = [self.board.call(a.arguments) for a in stated]
-        return tuple(
-            f"{call} {right}" for call, right in zip(calls, said, strict=True) if expression_in(call) is not None
-        )
+        pins = []
+        for answer in self.answers:
+            call, said = self.board.call(answer.arguments), answer.said
+            is_stated = said not in (NOT_ALLOWED, EITHER) and effects_of(said[3:]) is None
+            if is_stated and expression_in(call) is not None:
+                right = said if said.startswith("raises ") else f"== {value_alone(said[3:], listed=True)}"
+                pins.append(f"{call} {right}")
+        return tuple(pins)
 
     @property
     def conditions(self) -> tuple[str, ...]:

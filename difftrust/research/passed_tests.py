@@ -28,21 +28,17 @@ PASSES: Final = 1
 UNKNOWN: Final = -1
 
 
-def _told_of_tests(store: Store, benchmark: str, column: str) -> dict[str, Any]:
-    """Return what a column of ``draws`` says of each task's tests, by task id; not of tasks that it says nothing of."""
+def told_of_tests(store: Store, benchmark: str, column: str) -> dict[str, Any]:
+    """Return what a column of ``draws`` says of each task's tests, by task id; not of tasks that it says nothing of.
+
+    ``store``: as it is read on tests. ``groups``: the group of each executed test, in their order; ``public``: which
+    tests are.
+    """
     if store.holds("inputs"):  # what `draws` says may be older
         draws = count_draws(store, benchmark)
     else:
         draws = store.read("draws", {"benchmark": benchmark, "validity": Validity.TESTS})
     return dict(draws.drop_nulls(column).select("task_id", column).iter_rows())
-
-
-def read_groups(store: Store, benchmark: str) -> dict[str, list[str]]:
-    """Return the group of each executed test of a task, in their order, by task id; without tasks that have no tests.
-
-    ``store``: as it is read on tests.
-    """
-    return _told_of_tests(store, benchmark, "groups")
 
 
 def shares_passed(
@@ -52,8 +48,8 @@ def shares_passed(
 
     ``passed``: the share of the coder's first m candidates that agree with what is right on every test of the group;
     null where that is not known, or a candidate was not executed on all of them. ``pools``: on the inputs of the tests,
-    by benchmark; ``groups``: by benchmark as ``read_groups`` gives them. A task without is judged on all its inputs; it
-    has no ``n_tests``.
+    by benchmark; ``groups``: by benchmark as ``told_of_tests`` gives them. A task without is judged on all its inputs;
+    it has no ``n_tests``.
     """
     rows = [
         row
@@ -114,7 +110,7 @@ def open_examples(store: Store, *, equality: str, n_jobs: int = 1) -> dict[str, 
         return {}
     on_tests = store.read_as(replace(store.reading, inputs=Validity.TESTS))
     pools = open_pools(on_tests, equality=equality, n_jobs=n_jobs)
-    public = {name: _told_of_tests(on_tests, name, "public") for name in pools}
+    public = {name: told_of_tests(on_tests, name, "public") for name in pools}
     return {name: _of_pool(pool, public[name]) for name, pool in pools.items() if public[name]}
 
 

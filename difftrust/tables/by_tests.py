@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from difftrust.research.passed_tests import ALL, read_groups, shares_passed
+from difftrust.research.passed_tests import ALL, shares_passed, told_of_tests
 from difftrust.results import Table
 from difftrust.tables.interval_columns import requested_table_4
 from difftrust.tables.request import TableRequest, estimates_for, range_of
@@ -48,9 +48,8 @@ def make_tests(request: TableRequest) -> Table:
 
 def _left_out(fuzzed: pl.DataFrame, passed: pl.DataFrame) -> str:
     tasks = ["benchmark", "task_id"]
-    untested = fuzzed.select(tasks).unique().join(passed.select(tasks).unique(), on=tasks, how="anti").height
-    unfuzzed = passed.select(tasks).unique().join(fuzzed.select(tasks).unique(), on=tasks, how="anti").height
-    counts = {"tasks without tests": untested, "tasks without results on other inputs": unfuzzed}
+    sides = {"tasks without tests": (fuzzed, passed), "tasks without results on other inputs": (passed, fuzzed)}
+    counts = {what: one.join(other, on=tasks, how="anti").n_unique(tasks) for what, (one, other) in sides.items()}
     said = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
     return f"left out: {said}" if said else ""
 
@@ -76,7 +75,7 @@ def _passed(request: TableRequest) -> pl.DataFrame:
         )
     on_tests = store.read_as(replace(request.reading, inputs=Validity.TESTS))
     pools = open_pools(on_tests, equality=request.equality, n_jobs=request.n_jobs)
-    groups = {name: read_groups(on_tests, name) for name in pools}
+    groups = {name: told_of_tests(on_tests, name, "groups") for name in pools}
     found = shares_passed(pools, groups, m=request.m)
     found = request.counted(found)
     at = request.wanted_temperature

@@ -28,8 +28,6 @@ from difftrust.tables.request import TableRequest
 from difftrust.tables.what_to_buy import (
     POLICY_SCHEMA,
     RATES,
-    Examples,
-    Pools,
     alarm_in_words,
     bought_in_words,
     compared_in_words,
@@ -117,21 +115,14 @@ def _answer(offers: Offers, place: int, detection: float | None, *, resamples: i
 
 
 def recommended(request: TableRequest, *, detection: float | None, false_alarms: float | None) -> Table:
-    """Return the policy to buy for the request's model on each benchmark: ``recommendation`` of its store."""
-    return recommendation(request, *open_asked(request), detection=detection, false_alarms=false_alarms)
-
-
-def recommendation(
-    request: TableRequest, pools: Pools, examples: Examples, *, detection: float | None, false_alarms: float | None
-) -> Table:
-    """Return the policy to buy for one model on each benchmark: a row each, and a sentence each in the notes.
+    """Return the policy to buy for the request's model on each benchmark: a row each, and a sentence each in the notes.
 
     It is the cheapest that on the first half of the tasks detects at least ``detection`` at no more than
     ``false_alarms``; where none does, one that detects about as much as any at so few. Raises NoStore if too little is
     recorded of the model, WrongUsage if its programs have no known price.
     """
     rows, advice, notes = [], [], rates_in_words(request, _PLANNED)
-    for market in markets(request, pools, examples):
+    for market in markets(request, *open_asked(request)):
         model = market.evidence.checked[0]
         if model in market.unpriced:
             raise WrongUsage(

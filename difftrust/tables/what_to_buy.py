@@ -40,8 +40,17 @@ POLICY_SCHEMA: Final[Schema] = {
 
 
 def make_policies(request: TableRequest) -> Table:
-    """Return the price list of one model: what ways to check a program find, raise in vain, and cost."""
-    return policy_table(request, *open_asked(request))
+    """Return the price list of one model: what ways to check a program find, raise in vain, and cost.
+
+    A row a benchmark and policy, null where something is undefined. Raises NoStore if too little is recorded of the
+    model.
+    """
+    pools, examples = open_asked(request)
+    rows, notes = [], [*rates_in_words(request, _LISTED), *([_EXAMPLES] if examples else [])]
+    for market in markets(request, pools, examples):
+        rows += listed_rows(market, resamples=request.resamples, seed=request.seed)
+        notes.append(compared_in_words(market))
+    return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA), notes=tuple(notes))
 
 
 Pools = Mapping[str, Pool]
@@ -59,18 +68,6 @@ def open_asked(request: TableRequest) -> tuple[Pools, Examples]:
         settle(request)  # refuses what nobody has
     chosen = {name: pool for name, pool in pools.items() if request.benchmark in (None, name)}
     return chosen, open_examples(request.open(), equality=request.equality, n_jobs=request.n_jobs)
-
-
-def policy_table(request: TableRequest, pools: Pools, examples: Examples) -> Table:
-    """Return the price list of one model: a row a benchmark and policy, null where something is undefined.
-
-    Raises NoStore if too little is recorded of the model.
-    """
-    rows, notes = [], [*rates_in_words(request, _LISTED), *([_EXAMPLES] if examples else [])]
-    for market in markets(request, pools, examples):
-        rows += listed_rows(market, resamples=request.resamples, seed=request.seed)
-        notes.append(compared_in_words(market))
-    return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA), notes=tuple(notes))
 
 
 def markets(request: TableRequest, pools: Pools, examples: Examples) -> Iterator[Market]:
@@ -118,21 +115,18 @@ def listed_rows(market: Market, *, resamples: int, seed: int) -> list[dict[str, 
 
 def policy_row(market: Market, one: Score, *, resamples: int, seed: int) -> dict[str, Any]:
     """Return what a policy does as a row of ``POLICY_SCHEMA`` without its family; null where it is undefined."""
-    second, policy = ~market.first_half, one.policy
+    second, policy, evidence = ~market.first_half, one.policy, market.evidence
     rates, fitted = one.rates(second), one.rates(market.first_half)
     row: dict[str, Any] = {
-        "benchmark": market.evidence.benchmark,
-        "model": market.evidence.checked[0],
-        "temperature": market.evidence.checked[1],
+        "benchmark": evidence.benchmark,
+        "model": evidence.checked[0],
+        "temperature": evidence.checked[1],
         "m": market.m,
         "n": market.n,
         "policy": label_of(policy),
         "models": "+".join(model for model, _ in policy.others) or None,
-        "programs": rates.programs,
-        "usd_per_1000": rates.usd_per_1000,
         "usd_per_1000_is_lower_bound": one.usd_is_lower_bound,
-        "detection": rates.detection,
-        "false_alarms": rates.false_alarms,
+        **vars(rates),
         "fitted_detection": fitted.detection,
         "fitted_false_alarms": fitted.false_alarms,
         "n_tasks": int(second.sum()),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from difftrust.layouts.evalplus import load_evalplus
-from difftrust.research.passed_tests import ALL, read_groups, shares_passed
+from difftrust.research.passed_tests import ALL, shares_passed, told_of_tests
 from difftrust.verify.verification import verify
 from difftrust_core.base.records import Kind
 from difftrust_core.base.task import Relation, Task, TaskTest
@@ -55,7 +55,7 @@ def passed(store: Store) -> dict[tuple[str, str], float | None]:
     """Return (task, group) -> the share of the candidates that pass."""
     on_tests = read_on_tests(store)
     pools = open_pools(on_tests)
-    groups = {name: read_groups(on_tests, name) for name in pools}
+    groups = {name: told_of_tests(on_tests, name, "groups") for name in pools}
     found = shares_passed(pools, groups, m=None)
     return {(task, tests): share for task, tests, share in found.select("task_id", "tests", "passed").iter_rows()}
 
@@ -104,9 +104,9 @@ def test_an_input_that_the_contract_excludes_is_no_test(tmp_path: Path) -> None:
 def test_tests_not_executed_yet_are_no_group(tmp_path: Path) -> None:
     store = stored(tmp_path / "store", [SQUARE], {"square": SQUARES[0]}, {"square": SQUARES[1]})
     run_on(store, 2, validity="tests")
-    assert read_groups(read_on_tests(store), "own") == {}
+    assert told_of_tests(read_on_tests(store), "own", "groups") == {}
     run_on(store, 3, selection=selection_of(m=1))
-    assert read_groups(read_on_tests(store), "own") == {"square": ["examples", "tests", "tests"]}
+    assert told_of_tests(read_on_tests(store), "own", "groups") == {"square": ["examples", "tests", "tests"]}
     assert list(passed(store).values()) == [None, 1.0, None]  # all, examples, tests: one had two of three
     run_on(store, 3)
     assert list(passed(store).values()) == [0.5, 1.0, 0.5]

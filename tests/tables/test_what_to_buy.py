@@ -1,5 +1,7 @@
 """The price list as a table, the recommendation and the answer to a wish in words, and the curves of both."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +12,12 @@ import pytest
 from difftrust.figures.curves import draw_policies, draw_spending
 from difftrust.research.offers import Offers
 from difftrust.research.policies import Policy
-from difftrust.tables.plan_answer import answer, careful_answer, listed_curve, offers_for, recommendation
+from difftrust.results import Table
+from difftrust.tables import plan_answer, what_to_buy
+from difftrust.tables.plan_answer import answer, careful_answer, listed_curve, offers_for, recommended
 from difftrust.tables.request import TableRequest
-from difftrust.tables.what_to_buy import POLICY_SCHEMA, label_of, listed_rows, policy_table
+from difftrust.tables.what_to_buy import POLICY_SCHEMA, label_of, listed_rows, make_policies
+from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import NoStore, WrongUsage
 from tests.estimates.test_ablation import members, pool_of
 from tests.figures.test_figures import rows_of
@@ -21,6 +26,25 @@ from tests.research.test_price_list import CHECKED, N_TASKS, pool
 B, C, D = ("b", 0.6), ("c", 0.6), ("d", 0.6)
 ASKED = TableRequest(store=Path(), model="checked", resamples=200)
 POOLS = {"b": pool()}
+
+
+@contextmanager
+def opened(pools: Mapping[str, Pool]) -> Iterator[None]:
+    """Let a store hold these behaviours, and no results on public examples."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (what_to_buy, plan_answer):
+            patch.setattr(module, "open_asked", lambda _: (pools, {}))
+        yield
+
+
+def policies(request: TableRequest, pools: Mapping[str, Pool] = POOLS) -> Table:
+    with opened(pools):
+        return make_policies(request)
+
+
+def advised(request: TableRequest, pools: Mapping[str, Pool] = POOLS, **wish: float | None) -> Table:
+    with opened(pools):
+        return recommended(request, **wish)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +64,7 @@ def test_labels(policy: Policy, said: str) -> None:
 
 
 def test_the_table_holds_the_second_half() -> None:
-    made = policy_table(ASKED, POOLS, {})
+    made = policies(ASKED)
     assert dict(made.frame.schema) == {name: kind() for name, kind in POLICY_SCHEMA.items()}
     row = made.frame.row(0, named=True)
     assert row["policy"] == "2 own: that one differs"
@@ -49,24 +73,24 @@ def test_the_table_holds_the_second_half() -> None:
     assert row["detection_low"] < row["detection"] < row["detection_high"]
     assert "b: 30 tasks, m = 5, t = 0.6; cheap models, by price: m0, m1, m2, m3" in made.notes
     assert "3 own + 3 others" in " ".join(made.frame["policy"])
-    assert made.frame.equals(policy_table(ASKED, POOLS, {}).frame)
-    assert not made.frame.equals(policy_table(replace(ASKED, seed=1), POOLS, {}).frame)
+    assert made.frame.equals(policies(ASKED).frame)
+    assert not made.frame.equals(policies(replace(ASKED, seed=1)).frame)
 
 
 def test_what_is_undefined_is_null_and_drawn_nowhere() -> None:
-    made = policy_table(replace(ASKED, model="m0", temperature=0.6), POOLS, {}).frame
+    made = policies(replace(ASKED, model="m0", temperature=0.6)).frame
     assert made["usd_per_1000"].null_count() == 0
     some = made.with_columns(detection=pl.when(pl.col("policy").str.contains("others")).then("detection"))
     drawn = {row["policy"] for row in rows_of(draw_policies(some)) if "policy" in row}
     assert drawn == {policy for policy in made["policy"] if "others" in policy}
     right = {"b": pool_of([np.zeros((1, 1))] * 4, [0] * 4, {CHECKED: members([[0, 0]] * 4)})}
-    rates = policy_table(ASKED, right, {}).frame.select("detection", "false_alarms_high", "n_tasks").unique()
+    rates = policies(ASKED, right).frame.select("detection", "false_alarms_high", "n_tasks").unique()
     ((detection, high, n_tasks),) = rates.rows()
     assert (detection, high) == (None, pytest.approx(1 - 0.025 ** (1 / n_tasks)))
 
 
 def test_the_recommendation_is_a_row_and_a_sentence() -> None:
-    made = recommendation(ASKED, POOLS, {}, detection=0.3, false_alarms=0.5)
+    made = advised(ASKED, detection=0.3, false_alarms=0.5)
     (row,) = made.frame.iter_rows(named=True)
     assert row["fitted_detection"] >= 0.3
     assert row["fitted_false_alarms"] <= 0.5
@@ -74,21 +98,21 @@ def test_the_recommendation_is_a_row_and_a_sentence() -> None:
     assert said.startswith("for checked on b at 50 % false alarms: beside the program to check buy 1 more of checked, ")
     assert f"${row['usd_per_1000']:.2f} per 1,000 tasks" in said
     assert f"on the other {row['n_tasks']}: detection {row['detection']:.3f} [{row['detection_low']:.3f}, " in said
-    more = recommendation(ASKED, POOLS, {}, detection=1.0, false_alarms=0.3).notes[0]
+    more = advised(ASKED, detection=1.0, false_alarms=0.3).notes[0]
     assert "at 30 % false alarms: none detects 100 %; the most: beside the program to check buy one program" in more
-    none = recommendation(ASKED, POOLS, {}, detection=None, false_alarms=0.0)
+    none = advised(ASKED, detection=None, false_alarms=0.0)
     assert (none.frame.height, none.notes[0]) == (0, "for checked on b at 0 % false alarms: no policy has so few")
 
 
 def test_misuse_is_refused() -> None:
     with pytest.raises(NoStore, match="holds no behaviours of z there; name another --model or --benchmark"):
-        policy_table(replace(ASKED, model="z"), POOLS, {})
+        policies(replace(ASKED, model="z"))
     unpriced = pool()
     own = unpriced.members[CHECKED]
     own.cost_nanodollars[:] = -1
     with pytest.raises(WrongUsage, match="needs the price of a program, which is not known of checked"):
-        recommendation(ASKED, {"b": unpriced}, {}, detection=None, false_alarms=0.1)
-    assert policy_table(ASKED, {"b": unpriced}, {}).frame["usd_per_1000"].null_count() > 0
+        advised(ASKED, {"b": unpriced}, detection=None, false_alarms=0.1)
+    assert policies(ASKED, {"b": unpriced}).frame["usd_per_1000"].null_count() > 0
 
 
 def offers() -> Offers:
@@ -99,7 +123,7 @@ def test_the_answer_is_the_recommendation() -> None:
     found = answer(offers(), detection=0.3, false_alarms=0.5)
     assert found.is_enough
     request = TableRequest(store=Path(), model="checked", m=5, n=1)
-    expected = recommendation(request, POOLS, {}, detection=0.3, false_alarms=0.5)
+    expected = advised(request, detection=0.3, false_alarms=0.5)
     assert expected.frame.row(0, named=True) == found.row
     assert (found.m, found.models) == (1 + found.policy.own + len(found.policy.others), ())
     assert found.in_words.startswith("For each program to check, buy 1 more of checked, one after the other until ")
