@@ -31,6 +31,7 @@ from difftrust.figures.style import (
 )
 from difftrust.research.coders import MEAN
 from difftrust.research.selection import BEST, RANDOM
+from difftrust.tables.grid import CURVES
 from difftrust.tables.names import display_name, with_display_names
 from difftrust.tables.render import in_dollars
 
@@ -183,7 +184,6 @@ def draw_roc(curves: pl.DataFrame) -> Any:
     return styled(alt.layer(chance, drawn).properties(width=380, height=380))
 
 
-_CURVES: Final = ("detection_rate", "mean_error", "mean_incoherence")
 _ALIKE: Final = ("mean_error", "mean_incoherence")
 """Measures whose axes are one, so that their heights can be compared."""
 _LOGARITHMIC: Final = ("m", "n")
@@ -196,7 +196,7 @@ def draw_ablation(table: pl.DataFrame, *, x: str = "m", chosen: float | None = N
     ``table``: one row a (benchmark, x), as ``grid.curves``. Columns <measure>_low and <measure>_high become a band,
     published_<measure> diamonds. ``chosen``: the value of x that is marked.
     """
-    shown = [name for name in _CURVES if name in table.columns and table[name].is_not_null().any()]
+    shown = [name for name in CURVES if name in table.columns and table[name].is_not_null().any()]
     look = channels(
         "benchmark",
         lines_of(table["benchmark"].unique().sort().to_list(), of_models=False),
@@ -231,8 +231,8 @@ def _ends(table: pl.DataFrame, measure: str) -> tuple[float, float]:
     if measure not in _ALIKE:
         return 0.0, 1.0
     names = [f"{start}{name}{end}" for name in _ALIKE for start, end in (("", ""), ("", "_high"), ("published_", ""))]
-    found = [table[name].cast(pl.Float64).fill_nan(None).max() for name in names if name in table.columns]
-    most = max((float(value) for value in found if isinstance(value, float)), default=0.0)
+    there = pl.col([name for name in names if name in table.columns]).cast(pl.Float64).fill_nan(None)
+    most = table.select(pl.max_horizontal(there.max())).item() or 0.0
     return 0.0, min(1.0, math.ceil(max(most, _STEP) / _STEP) * _STEP)
 
 

@@ -79,7 +79,7 @@ def draw_error_incoherence(
     return panels(placed, by, panel, width=width, height=height)
 
 
-def place_points(estimates: pl.DataFrame, *, by: str = "benchmark") -> tuple[_Axis, pl.DataFrame]:
+def place_points(estimates: pl.DataFrame, *, by: str) -> tuple[_Axis, pl.DataFrame]:
     """Return the axes of both measures and the rows that are drawn, with the columns at_x and at_y."""
     measures = ["incoherence", "error"]
     shown = estimates.drop_nulls(measures).sort(by, "model", "task_id")

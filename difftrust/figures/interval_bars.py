@@ -47,10 +47,12 @@ def draw_auroc(table: pl.DataFrame) -> Any:
     y = alt.Y("title:N", sort=names, title=None, axis=alt.Axis(labelLimit=LABELS))
     lines = {family: Line(COLOUR_OF[family], 0) for family in FAMILIES if family in set(table["family"])}
     base = alt.Chart(table).encode(y=y, **channels("family", lines, legend(2, "top", symbolType="circle")))
-    ends_told = {"low": ("95 % interval, from", ".3f"), "high": ("to", ".3f")}
     tooltip = tips(
         *("title: signal", *(["meaning"] if "meaning" in table.columns else [])),
-        **{"auroc": ("AUROC", ".3f"), **ends_told, "n_rows": ("pairs of model and task", ",")},
+        auroc=("AUROC", ".3f"),
+        low=("95 % interval, from", ".3f"),
+        high=("to", ".3f"),
+        n_rows=("pairs of model and task", ","),
     )
     chance = dashed_line(pl.DataFrame({"auroc": [0.5]}), x=x)
     bars = base.mark_rule(strokeWidth=2).encode(x=axis(alt.X, "low", title=title, ends=ends), x2="high:Q")

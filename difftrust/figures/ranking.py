@@ -220,7 +220,7 @@ def place_labels(
     names: Sequence[str],
     size: tuple[float, float],
     *,
-    corner: float = 0.0,
+    corner: float,
 ) -> list[Label | None]:
     """Return where the name of each point stands in a chart of this (width, height), None where there is no room.
 

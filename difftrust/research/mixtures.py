@@ -66,7 +66,7 @@ def mixture_summary(tasks: pl.DataFrame) -> dict[str, float]:
     detection_rate: of the mixture's own functional error; it rewards adding bad coders, whose errors are easily found.
     check_detection: of the tasks on which the model checked errs; check_alarms: among those that it solves.
     """
-    total = {name: float(tasks[name].sum()) for name in tasks.columns if name not in ("benchmark", "task_id")}
+    total = tasks.drop("benchmark", "task_id").sum().row(0, named=True)
     n_tasks = tasks.height
     return {
         "n_tasks": float(n_tasks),

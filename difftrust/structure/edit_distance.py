@@ -74,14 +74,14 @@ def ordered(tree: Syntax, anonymous: frozenset[int]) -> Ordered:
     )
 
 
-def tsed(trees: Sequence[Ordered], pairs: Iterable[tuple[int, int]] | None = None) -> Floats:
+def tsed(trees: Sequence[Ordered], pairs: Iterable[tuple[int, int]]) -> Floats:
     """Return TSED of the ordered pairs, in [0, 1]: (from, to); NaN where a pair would take too long.
 
-    ``pairs``: the pairs wanted, each for both of its directions; the others are NaN. None: all of them.
+    ``pairs``: the pairs wanted, each for both of its directions; the others are NaN.
     """
     n, sizes = len(trees), np.array([len(tree.kinds) for tree in trees], dtype=np.float64)
     wanted = np.zeros((n, n), dtype=bool)
-    for i, j in itertools.combinations(range(n), 2) if pairs is None else pairs:
+    for i, j in pairs:
         wanted[min(i, j), max(i, j)] = sizes[[i, j]].max() <= MAX_NODES and trees[i].work * trees[j].work <= MAX_WORK
     saved = np.full((n, n), np.nan)
     for i, tree in enumerate(trees):

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from difftrust.structure.trees import DEFAULT, EXTRA, PURPOSE, Options, Syntax
+from difftrust.structure.trees import EXTRA, PURPOSE, Options, Syntax
 from difftrust_core.base.plugins import require
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.estimates import Floats, Ints
@@ -35,7 +35,7 @@ class Alphabet:
     """Symbols below the one that counts, where it shows more than one level."""
 
 
-def symbols_of(tree: Syntax, alphabet: Alphabet, options: Options = DEFAULT) -> Ints:
+def symbols_of(tree: Syntax, alphabet: Alphabet, options: Options) -> Ints:
     """Return the numbers of the symbols of a tree's nodes, those within ``max_depth`` of its root."""
     labels = tree.kinds
     for level in range(1, options.subtree_depth):

@@ -144,7 +144,7 @@ class Syntax:
         return found
 
 
-def parse_program(text: str, options: Options = DEFAULT) -> Syntax | None:
+def parse_program(text: str, options: Options) -> Syntax | None:
     """Return the syntax tree of ``text`` without the kinds that ``options`` leave out; None if it is too long.
 
     Any text has a tree; one that is no program has an error in it. Nothing of the text is executed or compiled.

@@ -1,5 +1,6 @@
 """The audits as a table, and how far two readers of the same tasks agree."""
 
+import operator
 from collections.abc import Sequence
 
 import polars as pl
@@ -50,16 +51,16 @@ def _agreement(audits: pl.DataFrame, benchmark: str, finding: str) -> dict[str, 
     a, b = read["reader_a"].to_list(), read["reader_b"].to_list()
     former = audits.drop_nulls("former")
     changed = former.filter(pl.col("former") != pl.col("finding"))
+    settled, found, both = audits, (len(a), len(b)), sum(map(operator.eq, a, b))
     if finding != _ALL:
+        settled, changed = audits.filter(finding=finding), changed.filter(former=finding)
         a, b = ([name == finding for name in side] for side in (a, b))
-        changed = changed.filter(former=finding)
-    both = sum(x == y for x, y in zip(a, b, strict=True) if finding == _ALL or x)
-    found = (len(a), len(b)) if finding == _ALL else (sum(a), sum(b))
+        found, both = (sum(a), sum(b)), sum(map(operator.and_, a, b))
     counts = {"reader_a": found[0], "reader_b": found[1], "both": both} if a else {}
     return {
         "benchmark": benchmark,
         "finding": finding,
-        "settled": audits.height if finding == _ALL else audits.filter(finding=finding).height,
+        "settled": settled.height,
         **counts,
         "agreement": 2 * both / sum(found) if sum(found) else None,
         "kappa": cohens_kappa(a, b),
@@ -72,6 +73,6 @@ def cohens_kappa(first: Sequence[object], second: Sequence[object]) -> float | N
     n = len(first)
     if not n:
         return None
-    alike = sum(x == y for x, y in zip(first, second, strict=True)) / n
+    alike = sum(map(operator.eq, first, second)) / n
     chance = sum((first.count(name) / n) * (second.count(name) / n) for name in set(first))
     return None if chance == 1 else (alike - chance) / (1 - chance)

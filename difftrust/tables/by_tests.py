@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from difftrust.research.passed_tests import ALL, shares_passed, told_of_tests
+from difftrust.research.per_candidate import KEY
 from difftrust.results import Table
 from difftrust.tables.interval_columns import requested_table_4
 from difftrust.tables.request import TableRequest, estimates_for, range_of
@@ -13,7 +14,6 @@ from difftrust_core.base.records import Validity
 from difftrust_core.estimates.refresh import open_pools, policies_executed
 from difftrust_core.exceptions import NoStore
 
-_PAIR: Final = ["benchmark", "model", "temperature", "task_id"]
 _MEAN: Final = "mean_error"
 _BEGINNINGS: Final = ("pass_at_1_", "error_", "incoherence_")
 NO_BOUND: Final = (
@@ -33,7 +33,7 @@ def make_tests(request: TableRequest) -> Table:
     own = next(iter(fuzzed.values()), None)
     passed = _passed(request)
     told = _left_out(own, passed) if own is not None else ""
-    passed = passed if own is None else passed.join(own, on=_PAIR, how="semi")
+    passed = passed if own is None else passed.join(own, on=KEY, how="semi")
     if passed.is_empty():
         raise NoStore(f"no task of the store {request.store} has results on tests and on other inputs; execute both")
     notes = (
@@ -106,21 +106,21 @@ def _side_by_side(passed: pl.DataFrame, fuzzed: dict[str, pl.DataFrame]) -> pl.D
     """Return a row a coder and task with a column for each mean of the table."""
     groups = [f"pass_at_1_{name}" for name in (*_in_order(passed["tests"]), "all_tests")]
     named = passed.with_columns(tests=pl.lit("pass_at_1_") + pl.col("tests").replace(ALL, "all_tests"))
-    wide = named.pivot("tests", index=_PAIR, values="passed").select(*_PAIR, *groups)
+    wide = named.pivot("tests", index=KEY, values="passed").select(*KEY, *groups)
     for inputs, found in fuzzed.items():
         measures = found.select(
-            *_PAIR,
+            *KEY,
             (1 - pl.col("functional_error")).alias(f"pass_at_1_{inputs}"),
             pl.col("error").alias(f"error_{inputs}"),
             pl.col("incoherence").alias(f"incoherence_{inputs}"),
         )
-        wide = wide.join(measures, on=_PAIR, how="left", maintain_order="left")
+        wide = wide.join(measures, on=KEY, how="left", maintain_order="left")
     return wide
 
 
 def _means(wide: pl.DataFrame, request: TableRequest) -> pl.DataFrame:
     """Return the mean of each column over the tasks by coder, with its interval if that is asked for."""
-    parts = [_mean(wide, name, request) for name in wide.columns if name not in _PAIR]
+    parts = [_mean(wide, name, request) for name in wide.columns if name not in KEY]
     return pl.concat(
         [parts[0], *(part.select(pl.selectors.starts_with(*_BEGINNINGS)) for part in parts[1:])], how="horizontal"
     )

@@ -16,7 +16,7 @@ from difftrust_core.estimates.measures import Filter, keep_all, summary, whole_r
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.metrics.intervals import bootstrap_tasks, statistic_of
 
-_OF_CURVES: Final = ("detection_rate", "mean_error", "mean_incoherence")
+CURVES: Final = ("detection_rate", "mean_error", "mean_incoherence")
 """Measures of curves that have an interval."""
 
 
@@ -26,7 +26,7 @@ def ablation_table(
     sizes: Sequence[tuple[float, int | None, int | None]],
     *,
     tasks: Filter,
-    by_task: bool = False,
+    by_task: bool,
 ) -> Table:
     """Return a row for each benchmark, model or mixture (``series``: its name -> models) and size.
 
@@ -57,7 +57,7 @@ def curves(
     """Return one row a benchmark and value of what varies: benchmark, model, m, n, temperature, the measures.
 
     ``fixed``: m, n and temperature of what does not vary. Measures: those of ``summary``, and <measure>_low and _high
-    for those of _OF_CURVES, 95 % over tasks. Values that are not all recorded or executed are left out, as
+    for those of CURVES, 95 % over tasks. Values that are not all recorded or executed are left out, as
     are those with m < 2. ``tasks`` takes the rows of ``ablation`` that count.
     """
     rows = []
@@ -67,7 +67,7 @@ def curves(
         found = whole_rows(pool, [coder], m=m, n=n, subsets=True, tasks=tasks) if m > 1 else None
         if found is not None:
             place = {"benchmark": name, "model": model, "m": m, "n": n, "temperature": coder[1]}
-            rows.append(place | summary(found) | _limits(found, _OF_CURVES, resamples=500))
+            rows.append(place | summary(found) | _limits(found, CURVES, resamples=500))
     return pl.DataFrame(rows).fill_nan(None)
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from difftrust.research.coders import MEAN, with_ends
 from difftrust.research.other_models import count_findings, suspects
+from difftrust.research.per_candidate import KEY, KEY_SCHEMA
 from difftrust.results import Table
 from difftrust.shipped import PAPER_SETTING
 from difftrust.tables.interval_columns import requested_table_4, share_table
@@ -70,7 +71,6 @@ KINDS: Final = (
 """What becomes of an error that incoherence missed."""
 ALL: Final = "all"
 """The model in the rows of all models together."""
-_PAIR: Final = ("benchmark", "model", "temperature", "task_id")
 
 
 def make_undetected(request: TableRequest) -> Table:
@@ -106,9 +106,9 @@ def undetected_pairs(request: TableRequest) -> tuple[pl.DataFrame, pl.DataFrame]
     """
     published, domain = (_of_reading(name, request) for name in ("as published", "in the domain"))
     missed = published.filter((pl.col("error") > 0) & ~pl.col("detected"))
-    judged = missed.select(*_PAIR).join(domain, on=_PAIR)
+    judged = missed.select(*KEY).join(domain, on=KEY)
     judged = judged.join(_audited(*FAULTS), on=["benchmark", "task_id"], how="left")
-    judged = judged.join(_recorded_inside(request), on=_PAIR, how="left").with_columns(
+    judged = judged.join(_recorded_inside(request), on=KEY, how="left").with_columns(
         pl.col("in_domain").fill_null(value=False)
     )
     kind = (
@@ -122,7 +122,7 @@ def undetected_pairs(request: TableRequest) -> tuple[pl.DataFrame, pl.DataFrame]
 
 def _recorded_inside(request: TableRequest) -> pl.DataFrame:
     """Return the pairs of the shipped results of which a recorded input that shows the error lies in the domain."""
-    schema = {name: pl.Float64 if name == "temperature" else pl.String for name in _PAIR} | {"in_domain": pl.Boolean}
+    schema = KEY_SCHEMA | {"in_domain": pl.Boolean}
     path = find_shipped("data/audits/undetected.csv")
     if not path.is_file() or not is_shipped(request.store):
         return pl.DataFrame(schema=schema)
@@ -162,7 +162,7 @@ def judge_alarms(estimates: pl.DataFrame, in_domain: pl.DataFrame) -> pl.DataFra
     ``erroneous`` by ``estimates``; of an alarm ``right``, ``no_error`` or ``admits_both``, by those inside the domain.
     """
     wrong, both, is_alarm = pl.col("truth") > 0, pl.col("audited").fill_null(value=False), pl.col("detected")
-    known = estimates.drop_nulls("detected").join(in_domain.select(*_PAIR, truth="error"), on=_PAIR)
+    known = estimates.drop_nulls("detected").join(in_domain.select(*KEY, truth="error"), on=KEY)
     known = known.join(_audited(Finding.SEVERAL_RIGHT), on=["benchmark", "task_id"], how="left")
     return known.with_columns(
         erroneous=pl.col("error") > 0,
@@ -193,7 +193,7 @@ OVER: Final = (
 
 
 def _of_reading(name: str, request: TableRequest) -> pl.DataFrame:
-    return estimates_for(replace(request, reading=READINGS[name]))[0].select(*_PAIR, "error", "detected")
+    return estimates_for(replace(request, reading=READINGS[name]))[0].select(*KEY, "error", "detected")
 
 
 def _audited(*findings: Finding) -> pl.DataFrame:

@@ -38,7 +38,7 @@ WHERE_ALLOWED: Final = "at least one of them is wrong if the task allows the inp
 """What a disagreement shows; outside a task's domain any outcome may be right."""
 
 
-def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.DataFrame:
+def compare(tasks: pl.DataFrame, *, resamples: int = 1000) -> pl.DataFrame:
     """Return a row a model: tasks, WITH_INTERVALS and SILENT with 95 % intervals over tasks, pass_at_1, costs, tokens.
 
     ``tasks``: ``ablation`` of several models of one benchmark at one temperature. ``cost_usd`` and
@@ -46,7 +46,7 @@ def compare(tasks: pl.DataFrame, *, resamples: int = 1000, seed: int = 0) -> pl.
     that of a task; ``cost_per_1000_tasks``: in dollars, of m candidates each. Sorted by error, then incoherence.
     """
     table = compare_means(tasks, measures=WITH_INTERVALS)
-    table = with_intervals(table, tasks, resamples=resamples, seed=seed)
+    table = with_intervals(table, tasks, resamples=resamples)
     rows = []
     for (model,), own in tasks.group_by("model", maintain_order=True):
         tokens = None if own["completion_tokens"].has_nulls() else own["completion_tokens"].sum()

@@ -219,7 +219,7 @@ class Rule(NamedTuple):
     """The columns that name a row."""
     what: str
     """Expected and found."""
-    wrong: str
+    wrong: str = "TRUE"
     """SQL: which rows break the rule; where they speak of another table, of which rows the rule speaks."""
     of: str = ""
     """The table or view whose rows are looked at; empty: ``table``."""
@@ -263,15 +263,15 @@ _ESTIMATE, _PROGRAM, _TREE, _ROW = (*_CODER, "equality"), (*_TASK, "program_id")
 _RULES = (
     Rule("candidates", _SAMPLE, "sample_index of 0 or more, found", "sample_index < 0"),
     Rule(
-        "candidates", _SAMPLE, "a task in `tasks` for every candidate, found none for", "TRUE",
+        "candidates", _SAMPLE, "a task in `tasks` for every candidate, found none for",
         lacks=("tasks", _TASK),
     ),
     Rule(
-        "candidates", _SAMPLE, "a text in `programs` for every candidate, found none for", "TRUE",
+        "candidates", _SAMPLE, "a text in `programs` for every candidate, found none for",
         lacks=("programs", _PROGRAM),
     ),
     Rule(
-        "candidates", _SAMPLE, "every candidate that `members` has, found none for", "TRUE",
+        "candidates", _SAMPLE, "every candidate that `members` has, found none for",
         of="members", lacks=("candidates", _SAMPLE),
     ),
     Rule(
@@ -296,7 +296,7 @@ _RULES = (
         '"row" + 1 != len OR reference > 1', of="classes of tasks",
     ),
     Rule(
-        "members", (*_CODER, "sample_index"), "a row in `classes` for every member, found none for", "TRUE",
+        "members", (*_CODER, "sample_index"), "a row in `classes` for every member, found none for",
         lacks=("classes", _ROW),
     ),
     Rule(
