@@ -1,13 +1,13 @@
 """Programs of several models together: what they find, for the same number of programs or the same price."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from difftrust.research.per_candidate import Schema
+from difftrust.research.per_candidate import Schema, counted_ids
 from difftrust.research.policies import share_of
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.measures import TaskCount, count
@@ -174,8 +174,7 @@ def same_price(
         raise WrongUsage(f"the model to check needs a price, got none for {checked[0]}; there are: {sorted(prices)}")
     coders = list(prices)
     counts = count(pool, coders, m=[None] * len(coders), n=n).tasks()
-    names = pl.DataFrame({"benchmark": pool.benchmark, "task_id": [task.task_id for task in pool.tasks]})
-    counted = set(tasks(names)["task_id"])
+    counted = counted_ids(pool, tasks)
     whole = [
         c
         for c in counts
@@ -185,7 +184,8 @@ def same_price(
     usd = {coder: usd_per_program(pool, coder, prices[coder]) for coder in coders}
     budget = m * usd[checked]
     rows = []
-    for chosen in _choices(coders, checked, most_models):
+    others = [coder for coder in coders if coder != checked]
+    for chosen in ((checked, *some) for k in range(most_models) for some in combinations(others, k)):
         one_each = sum(usd[coder] for coder in chosen)
         each = min(int(budget / one_each + 1e-9), recorded)
         if each >= 1 and each * len(chosen) >= 2:
@@ -197,10 +197,3 @@ def same_price(
                 (pool.benchmark, models, len(chosen), each, each * one_each, is_lower_bound, *map(found.get, RATES))
             )
     return pl.DataFrame(rows, schema=SAME_PRICE_SCHEMA, orient="row").fill_nan(None)
-
-
-def _choices(coders: Sequence[Coder], checked: Coder, most: int) -> Iterator[tuple[Coder, ...]]:
-    others = [coder for coder in coders if coder != checked]
-    for k in range(most):
-        for chosen in combinations(others, k):
-            yield (checked, *chosen)

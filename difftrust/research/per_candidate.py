@@ -1,6 +1,6 @@
 """Each coder's candidates on each task with what can be asked of them, and means over tasks of what was found."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -91,6 +91,12 @@ def candidates_of(pool: Pool, coder: Coder, *, m: int | None = None, n: int | No
         if start < end:
             rows, samples, tokens = (values[start:end] for values in (own.row, own.sample_index, own.completion_tokens))
             yield Candidates(pool=pool, coder=coder, task=task, rows=rows, samples=samples, tokens=tokens, n=n)
+
+
+def counted_ids(pool: Pool, counted: Callable[[pl.DataFrame], pl.DataFrame]) -> set[str]:
+    """Return the ids of the tasks that count: of rows of tasks ``counted`` takes those."""
+    tasks = pl.DataFrame({"benchmark": pool.benchmark, "task_id": [task.task_id for task in pool.tasks]})
+    return set(counted(tasks)["task_id"])
 
 
 def means_table(

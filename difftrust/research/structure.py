@@ -71,12 +71,9 @@ def compare_store(store: Store, request: StabilityRequest) -> Compared:
         of_languages = with_language(candidates, store.read("tasks", columns=["task_id", "language"]))
         for (benchmark, language), part in of_languages.group_by("benchmark", "language", maintain_order=True):
             grammar = load_language(str(language)).grammar
-            done = _add(done, _compare_benchmark(store, str(benchmark), part, request, own=grammar))
+            more = _compare_benchmark(store, str(benchmark), part, request, own=grammar)
+            done = Compared(**{name: value + getattr(more, name) for name, value in vars(done).items()})
     return replace(done, seconds=time.monotonic() - began)
-
-
-def _add(one: Compared, other: Compared) -> Compared:
-    return Compared(**{name: value + getattr(other, name) for name, value in vars(one).items()})
 
 
 def _compare_benchmark(

@@ -32,8 +32,9 @@ def make_tests(request: TableRequest) -> Table:
     fuzzed = _fuzzed(request)
     own = next(iter(fuzzed.values()), None)
     passed = _passed(request)
-    told = _left_out(own, passed) if own is not None else ""
-    passed = passed if own is None else passed.join(own, on=KEY, how="semi")
+    told = ""
+    if own is not None:
+        told, passed = _left_out(own, passed), passed.join(own, on=KEY, how="semi")
     if passed.is_empty():
         raise NoStore(f"no task of the store {request.store} has results on tests and on other inputs; execute both")
     notes = (

@@ -208,7 +208,9 @@ def make_rankings(request: TableRequest) -> Table:
         if request.wanted_temperature in (None, t)
     ]
     if found["temperature"].n_unique() > 1:
-        parts.append(_ranking_rows(_pooled(found), POOLED, request))
+        coder = pl.format("{} at {}", "model", "temperature")
+        pooled = found.with_columns(model=coder, temperature=pl.lit(None, pl.Float64))
+        parts.append(_ranking_rows(pooled, POOLED, request))
     frame = pl.concat(parts).sort("benchmark", pl.col("temperature") == POOLED, "temperature", "detection")
     return Table(
         frame, notes=(*_RANKING_NOTES, f"m = {request.m}, n = {request.n}, equality {request.equality}", *left_out)
@@ -224,12 +226,6 @@ _RANKING_NOTES: Final = (
     f"Student's t; rho_found_strength: {', '.join(f'{word} from {least:g}' for least, word in STRENGTH.items())}",
     "in brackets: 95 % intervals over tasks (BCa), the coders as they are",
 )
-
-
-def _pooled(estimates: pl.DataFrame) -> pl.DataFrame:
-    """Return the estimates with every coder as a model of its own."""
-    coder = pl.format("{} at {}", "model", "temperature")
-    return estimates.with_columns(model=coder, temperature=pl.lit(None, pl.Float64))
 
 
 def _ranking_rows(estimates: pl.DataFrame, temperature: str, request: TableRequest) -> pl.DataFrame:

@@ -135,13 +135,13 @@ def recommended(request: TableRequest, *, detection: float | None, false_alarms:
             resamples=request.resamples,
             seed=request.seed,
         )
-        limit = "" if false_alarms is None else f" at {_percent(false_alarms)} false alarms"
+        limit = "" if false_alarms is None else f" at {100 * false_alarms:g} % false alarms"
         whose = f"for {display_name(model)} on {market.evidence.benchmark}{limit}"
         if found is None:
             advice.append(f"{whose}: no policy has so few")
             continue
         rows.append(found.row)
-        said = "" if found.is_enough else f"none detects {_percent(detection or 0)}; the most: "
+        said = "" if found.is_enough else f"none detects {100 * (detection or 0):g} %; the most: "
         advice.append(f"{whose}: {said}{_advice(market, found)}")
         notes.append(compared_in_words(market))
     return Table(pl.DataFrame(rows, schema=POLICY_SCHEMA).drop("family"), notes=(*advice, *notes))
@@ -160,10 +160,6 @@ def _advice(market: Market, found: Answer) -> str:
         f"${row['usd_per_1000']:,.2f} per 1,000 tasks with the checked programs; "
         f"chosen on {int(market.first_half.sum())} tasks ({fitted}), on the other {row['n_tasks']}: {scored}"
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
 
 
 _PLANNED: Final = (

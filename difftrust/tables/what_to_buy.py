@@ -8,7 +8,7 @@ import polars as pl
 from difftrust.research.coders import with_ends
 from difftrust.research.mixtures import mixture_summary, mixtures, same_price
 from difftrust.research.passed_tests import PublicExamples, open_examples
-from difftrust.research.per_candidate import Schema
+from difftrust.research.per_candidate import Schema, counted_ids
 from difftrust.research.policies import Policy, Score
 from difftrust.research.price_list import Market, intervals, open_market, price_list
 from difftrust.results import Table
@@ -77,15 +77,13 @@ def markets(request: TableRequest, pools: Pools, examples: Examples) -> Iterator
         raise NoStore(f"the store holds no behaviours of {request.model} there; name another --model or --benchmark")
     for name, pool in found.items():
         checked = _checked(pool, request)
-        n = request.n or min(PAPER_SETTING.n, pool.reach(checked))
-        m = request.m or PAPER_SETTING.m
         market = open_market(
             pool,
             checked,
-            n=n,
-            m=m,
+            n=request.n or min(PAPER_SETTING.n, pool.reach(checked)),
+            m=request.m or PAPER_SETTING.m,
             seed=request.seed,
-            counts=_counts(pool, request),
+            counts=counted_ids(pool, request.counted).__contains__,
             examples=examples.get(name),
         )
         if not market.evidence.task_ids:
@@ -97,12 +95,6 @@ def _checked(pool: Pool, request: TableRequest) -> Coder:
     there = [t for model, t in pool.members if model == request.model]
     usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in there else min(there)
     return request.model, usual if request.wanted_temperature is None else request.wanted_temperature
-
-
-def _counts(pool: Pool, request: TableRequest) -> Callable[[str], bool]:
-    ids = pl.DataFrame({"benchmark": pool.benchmark, "task_id": [task.task_id for task in pool.tasks]})
-    counted = set(request.counted(ids)["task_id"])
-    return counted.__contains__
 
 
 def listed_rows(market: Market, *, resamples: int, seed: int) -> list[dict[str, Any]]:

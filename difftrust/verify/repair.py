@@ -137,7 +137,8 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
     # What speaks of other files goes before them.
     order = {table: -place for place, table in enumerate(CHUNK_TABLES)}
     in_order = sorted(names, key=lambda name: (order.get(table_of(name), 0), name))
-    within = [name for name in in_order if _is_within(store.root / name, store.root)]
+    root = store.root.resolve()  # what a link leads to is not the store's
+    within = [name for name in in_order if (store.root / name).parent.resolve().is_relative_to(root)]
     moved = [name for name in within if (store.root / name).is_file() or not is_plain(store.root / name)]
     refuse_foreign(store.root / DAMAGED)
     policies = {_validity_of(name) for name in names if table_of(name) in {*RESULT_TABLES, *CHUNK_TABLES} - {*_ALONE}}
@@ -149,11 +150,6 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
         to.parent.mkdir(parents=True, exist_ok=True)
         (store.root / name).rename(to)
     return sorted(moved)
-
-
-def _is_within(path: Path, root: Path) -> bool:
-    """Tell whether a path is in a folder of the store itself: what a link leads to is not the store's."""
-    return path.parent.resolve().is_relative_to(root.resolve())
 
 
 def _validity_of(name: str) -> str:
