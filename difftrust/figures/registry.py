@@ -111,7 +111,9 @@ def _usual(temperatures: Collection[float]) -> float:
 def _figure_1(request: FigureRequest) -> Figure:
     """Return tasks found erroneous by incoherence against erroneous tasks, a point a model."""
     estimates, notes = _estimates(request)
-    measures = coder_measures(estimates, detection=request.detection)
+    ranked = coder_measures(estimates, detection=request.detection).with_columns(  # 1 has the fewest tasks
+        pl.col(name).fill_nan(None).rank().over("benchmark").alias(f"{name}_rank") for name in ("found", "erroneous")
+    )
     rhos = ranking_intervals(estimates, detection=request.detection, resamples=request.resamples)
     said = (
         f"{row['benchmark']}: rho = {in_brackets(row['rho_found'], row['rho_found_low'], row['rho_found_high'])} "
@@ -119,7 +121,6 @@ def _figure_1(request: FigureRequest) -> Figure:
         + ("" if row["rho_found_p"] is None else f", {strength_of(row['rho_found'])}, p = {row['rho_found_p']:.1g}")
         for row in rhos.iter_rows(named=True)
     )
-    ranked = _with_ranks(measures)
     ranks, shares = (
         draw_ranking(ranked, x=f"found{kind}", y=f"erroneous{kind}", width=_PANEL[0], height=_PANEL[1])
         for kind in ("_rank", "")
@@ -135,13 +136,6 @@ def _figure_1(request: FigureRequest) -> Figure:
         f"Above, the ranks: near the dashed line both rankings agree (Spearman's rho {rho}).",
         "Below, the shares they rank: higher means wrong on more tasks, further right programs disagree on more tasks.",
         notes=(*notes, *said),
-    )
-
-
-def _with_ranks(measures: pl.DataFrame) -> pl.DataFrame:
-    """Add found_rank and erroneous_rank, a benchmark at a time: 1 has the fewest tasks; equal shares, the mean rank."""
-    return measures.with_columns(
-        pl.col(name).fill_nan(None).rank().over("benchmark").alias(f"{name}_rank") for name in ("found", "erroneous")
     )
 
 

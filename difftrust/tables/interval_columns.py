@@ -80,7 +80,9 @@ def with_intervals(
         for measure in measures:
             statistic = statistic_of(measure, detection=detection)
             values = {model: statistic(frame, resampling.weights) for model, frame in coders.items()}
-            values[MEAN] = _mean_over_coders(np.array(list(values.values())))
+            of_coders = np.array(list(values.values()))
+            n_defined = (~np.isnan(of_coders)).sum(axis=0)
+            values[MEAN] = quotients(np.nansum(of_coders, axis=0), n_defined, n_defined > 0)
             ends = [resampling.limits(values[model]) for model in part["model"]]
             part = part.hstack(pl.DataFrame(ends, schema=[f"{measure}{LOW}", f"{measure}{HIGH}"], orient="row"))
         parts.append(part)
@@ -243,9 +245,3 @@ def _ranks(values: Floats) -> Floats:
     ours, others = values[:, :, None], values[:, None, :]
     ranks: Floats = (ours > others).sum(axis=2) + ((ours == others).sum(axis=2) + 1) / 2
     return ranks
-
-
-def _mean_over_coders(values: Floats) -> Floats:
-    """Return the mean over coders where defined: (n_coders, k) -> (k,)."""
-    n_defined = (~np.isnan(values)).sum(axis=0)
-    return quotients(np.nansum(values, axis=0), n_defined, n_defined > 0)

@@ -80,13 +80,10 @@ def for_reading(frame: pl.DataFrame) -> pl.DataFrame:
             merged += ends
         elif name.endswith(_BOUND) and frame[name].any():
             bounded = name.removesuffix(_BOUND)
-            shown[bounded] = [_at_least(*row) for row in frame.select(bounded, name).iter_rows()]
+            rows = frame.select(bounded, name).iter_rows()
+            shown[bounded] = [f"{'≥ ' if is_bound else ''}{cell(x, 'text')}" for x, is_bound in rows]
     texts = [pl.Series(name, spelled, dtype=pl.String) for name, spelled in shown.items()]
     return frame.with_columns(texts).drop(pl.selectors.ends_with(_BOUND), *merged)
-
-
-def _at_least(x: float | None, is_lower_bound: bool | None) -> str:
-    return f"≥ {cell(x, 'text')}" if is_lower_bound else cell(x, "text")
 
 
 def in_dollars(usd: float | None, is_lower_bound: bool | None = None) -> str:

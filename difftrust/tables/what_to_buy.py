@@ -76,7 +76,9 @@ def markets(request: TableRequest, pools: Pools, examples: Examples) -> Iterator
     if not found:
         raise NoStore(f"the store holds no behaviours of {request.model} there; name another --model or --benchmark")
     for name, pool in found.items():
-        checked = _checked(pool, request)
+        there = [t for model, t in pool.members if model == request.model]
+        usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in there else min(there)
+        checked = request.model, usual if request.wanted_temperature is None else request.wanted_temperature
         market = open_market(
             pool,
             checked,
@@ -89,12 +91,6 @@ def markets(request: TableRequest, pools: Pools, examples: Examples) -> Iterator
         if not market.evidence.task_ids:
             raise NoStore(f"no task of {name} has a reference and {market.m} programs of {request.model}; try -m 2")
         yield market
-
-
-def _checked(pool: Pool, request: TableRequest) -> Coder:
-    there = [t for model, t in pool.members if model == request.model]
-    usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in there else min(there)
-    return request.model, usual if request.wanted_temperature is None else request.wanted_temperature
 
 
 def listed_rows(market: Market, *, resamples: int, seed: int) -> list[dict[str, Any]]:
