@@ -1,8 +1,9 @@
 """The audits as a data set of its own: `python -m difftrust.audit_package [build | inputs | check FILE]`.
 
-``build`` writes ``data/audits`` anew from domains, descriptions, audits and the shipped results: tables and
-``datapackage.json`` (Frictionless), the same bytes each time. ``inputs`` first draws the published inputs again, which
-needs the benchmarks and takes seven minutes. ``check`` judges rows that somebody proposes.
+``build`` writes ``data/audits`` anew from domains, descriptions, audits and the shipped results: the tables, and their
+sizes and checksums in ``datapackage.json`` (Frictionless), the same bytes each time. ``inputs`` first draws the
+published inputs again, which needs the benchmarks and takes seven minutes. ``check`` judges rows that somebody
+proposes.
 """
 
 import csv
@@ -16,7 +17,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from difftrust.audit_evidence import LONGEST, deciding_outcomes, recorded_inputs
+from difftrust.audit_evidence import deciding_outcomes, recorded_inputs
 from difftrust.shipped import find_results
 from difftrust.tables.readings import KINDS, alarm_pairs, undetected_pairs
 from difftrust.tables.request import TableRequest
@@ -26,14 +27,14 @@ from difftrust.tasks.shrinking import Place, Places
 from difftrust_core.base.files import find_shipped, write_whole
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.audits import FAULTS, SETTLED_BY, Audit, Finding, load_audits, read_audits
+from difftrust_core.datasets.audits import FAULTS, Audit, Finding, load_audits, read_audits
 from difftrust_core.datasets.benchmarks import find_file
 from difftrust_core.datasets.entries import load_domains
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.sandbox.host import Limits, Sandbox
 
-VERSION: Final = "1.0.0"
-"""Of the data set: the last number grows with a corrected cell, the second with new rows, the first with columns."""
+DESCRIPTION: Final = "datapackage.json"
+"""Of its version the last number grows with a corrected cell, the second with new rows, the first with columns."""
 MOST_WORDS: Final = 30
 """Of a reason."""
 Row = Mapping[str, Any]
@@ -63,7 +64,7 @@ def build(folder: Path, *, run: bool = False) -> None:
     _write(folder / "alarms.csv", _alarms(request))
     _write(folder / "tasks.csv", _tasks())
     _write(folder / "domains.csv", _domains())
-    write_whole(folder / "datapackage.json", json.dumps(describe(folder), indent=1, ensure_ascii=False) + "\n")
+    write_whole(folder / DESCRIPTION, json.dumps(describe(folder), indent=1, ensure_ascii=False) + "\n")
 
 
 _PLACES: Final = dict.fromkeys(("benchmark", "task_id", "model", "place", "arguments"), pl.String)
@@ -92,8 +93,9 @@ def _domains() -> Iterator[Row]:
 
 def _write(path: Path, rows: Iterable[Row]) -> None:
     """Write a table as CSV with the columns that the data set's description names."""
+    (own,) = (one for one in _description(path.parent)["resources"] if one["path"] == path.name)
     made = io.StringIO(newline="")
-    writer = csv.DictWriter(made, [name for name, *_ in FIELDS[path.stem]], lineterminator="\n")
+    writer = csv.DictWriter(made, [field["name"] for field in own["schema"]["fields"]], lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({name: _spelled(value) for name, value in row.items()})
@@ -104,109 +106,21 @@ def _spelled(value: object) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_KEY: Final = (
-    ("benchmark", "HumanEval or MBPP", {"required": True, "enum": list(RECORDED)}),
-    ("task_id", "the benchmark's own id", {"required": True}),
-)
-_MODEL: Final = ("model", "as in data/published/table_1.csv; ten programs at temperature 0.6", {"required": True})
-_FINDINGS: Final = {"enum": list(Finding)}
-FIELDS: Final[dict[str, tuple[tuple[str, str, dict[str, Any]], ...]]] = {
-    "audits": (
-        *_KEY,
-        ("finding", "what stands: see docs/audits.md", {"required": True, **_FINDINGS}),
-        ("arguments", "the input that decides, a tuple as a Python literal", {}),
-        ("why", "the reason, in words of this project", {"required": True}),
-        ("drawn", "drawn at random, not read for a suspicion", {"required": True}),
-        ("settled_by", "one reader before there were two; two who agree; a third", {"enum": list(SETTLED_BY)}),
-        ("former", "finding of the first reading, where two have read since", _FINDINGS),
-        ("reader_a", "finding of the first of two readers; empty: not read by two", _FINDINGS),
-        ("arguments_a", "the input that decided for this reader", {}),
-        ("why_a", "this reader's reason", {}),
-        ("reader_b", "finding of the second of two readers", _FINDINGS),
-        ("arguments_b", "the input that decided for this reader", {}),
-        ("why_b", "this reader's reason", {}),
-    ),
-    "domains": (
-        *_KEY,
-        ("types", "the parameters with their types: docs/domains.md", {}),
-        ("requires", "Python: an expression over the parameters, or a function `requires`", {}),
-        ("generate", "Python: a function that draws an input, where mutation rarely meets the domain", {}),
-    ),
-    "tasks": (
-        *_KEY,
-        ("signature", "of the function", {"required": True}),
-        ("sentence", "what is asked for, in words of this project", {"required": True}),
-    ),
-    "outcomes": (
-        *_KEY,
-        ("arguments", "the input that decides the audit of the task", {"required": True}),
-        ("reference", "whether the reference does this", {"required": True}),
-        ("n_programs", "of the 160 recorded programs, ten of each of 16 models, so many do", {"required": True}),
-        ("kind", "of the outcome: value, exception, timeout ...", {"required": True}),
-        ("text", "the value or the exception, cut after 200 characters", {}),
-    ),
-    "undetected": (
-        *_KEY,
-        _MODEL,
-        ("kind", "what the error is that ten agreeing programs do not show", {"required": True, "enum": list(KINDS)}),
-        ("place", "of the recorded input: in the domain, or outside it (types: by its types)", {"enum": list(Place)}),
-        ("arguments", f"the shortest recorded input that shows the error; none over {LONGEST} characters", {}),
-    ),
-    "alarms": (
-        *_KEY,
-        _MODEL,
-        ("kind", "whether the alarm is right", {"required": True, "enum": ["right", "no error", "admits both"]}),
-    ),
-}
-"""Table -> (column, meaning, constraints)."""
-_TITLES: Final = {
-    "audits": "What readers found of references: a row a task",
-    "domains": "Which inputs a task allows: a row a task",
-    "tasks": "What a task asks for: a row a task",
-    "outcomes": "What reference and programs do on the input that decides an audit: a row an outcome",
-    "undetected": "Errors that ten agreeing programs do not show, as published: a row a (model, task)",
-    "alarms": "Tasks on which two of ten programs differ, as published: a row a (model, task)",
-}
-
-
 def describe(folder: Path) -> dict[str, Any]:
-    """Return the Frictionless description of the tables in ``folder``: schemas, keys, sizes and checksums."""
-    return {
-        "profile": "tabular-data-package",
-        "name": "difftrust-audits",
-        "title": "Domains and audits of HumanEval and MBPP",
-        "description": "Which inputs the tasks allow, what readers found of the references, and what the errors and "
-        "alarms of 16 models rest on. No text of a benchmark. docs/audits.md explains it.",
-        "version": VERSION,
-        "licenses": [{"name": "MIT", "path": "https://opensource.org/license/mit", "title": "MIT License"}],
-        "resources": [_resource(folder / f"{name}.csv") for name in FIELDS],
-    }
+    """Return the Frictionless description in ``folder`` with the sizes and checksums of the tables as they are now.
+
+    What its columns mean and hold, title and version stand in the file itself.
+    """
+    said = _description(folder)
+    for resource in said["resources"]:
+        content = (folder / resource["path"]).read_bytes()
+        resource |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
+    return said
 
 
-def _resource(path: Path) -> dict[str, Any]:
-    content = path.read_bytes()
-    keys = [name for name, *_ in FIELDS[path.stem] if name in ("benchmark", "task_id", "model")]
-    kinds = {"drawn": "boolean", "reference": "boolean", "n_programs": "integer"}
-    fields = [
-        {"name": name, "type": kinds.get(name, "string"), "description": said, "constraints": limits}
-        for name, said, limits in FIELDS[path.stem]
-    ]
-    schema: dict[str, Any] = {"fields": fields} | ({} if path.stem == "outcomes" else {"primaryKey": keys})
-    if path.stem != "tasks":
-        reference = {"resource": "tasks", "fields": keys[:2]}
-        schema["foreignKeys"] = [{"fields": keys[:2], "reference": reference}]
-    return {
-        "profile": "tabular-data-resource",
-        "name": path.stem,
-        "title": _TITLES[path.stem],
-        "path": path.name,
-        "format": "csv",
-        "mediatype": "text/csv",
-        "encoding": "utf-8",
-        "bytes": len(content),
-        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
-        "schema": schema,
-    }
+def _description(folder: Path) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+    return said
 
 
 def complaints(path: Path) -> list[str]:

@@ -11,13 +11,24 @@ import polars as pl
 import pytest
 
 import difftrust as dt
-from difftrust.audit_package import FIELDS, complaints, describe
+from difftrust.audit_package import complaints, describe
 from difftrust.tables.audit_table import cohens_kappa
+from difftrust.tables.readings import KINDS
+from difftrust.tasks.shrinking import Place
 from difftrust_core.base.files import find_shipped
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import References
 from difftrust_core.datasets import audits
-from difftrust_core.datasets.audits import FAULTS, Audit, Finding, audit_frame, load_audits, read_audits, tasks_left_out
+from difftrust_core.datasets.audits import (
+    FAULTS,
+    SETTLED_BY,
+    Audit,
+    Finding,
+    audit_frame,
+    load_audits,
+    read_audits,
+    tasks_left_out,
+)
 from difftrust_core.datasets.benchmarks import load_benchmark
 from difftrust_core.exceptions import BadBenchmark
 from difftrust_core.languages.registry import language_of
@@ -130,7 +141,19 @@ def test_the_package_says_what_its_files_hold() -> None:
         assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
         tables[resource["name"]] = pl.read_csv(FOLDER / resource["path"], infer_schema=False)
         assert tables[resource["name"]].columns == [field["name"] for field in resource["schema"]["fields"]]
-    assert tables.keys() == FIELDS.keys()
+    assert list(tables) == ["audits", "domains", "tasks", "outcomes", "undetected", "alarms"]
+    allowed = {
+        (resource["name"], field["name"]): field["constraints"]["enum"]
+        for resource in said["resources"]
+        for field in resource["schema"]["fields"]
+        if "enum" in field["constraints"]
+    }
+    assert {name for table, name in allowed if table == "audits" and allowed[table, name] == list(Finding)} == {
+        *("finding", "former", "reader_a", "reader_b")
+    }
+    assert allowed["audits", "settled_by"] == list(SETTLED_BY)
+    assert allowed["undetected", "kind"] == list(KINDS)
+    assert allowed["undetected", "place"] == list(Place)
     assert tables["tasks"].height == tables["domains"].height == 562
     keys = ["benchmark", "task_id", "arguments"]
     with_input = audit_frame().drop_nulls("arguments").filter(pl.col("arguments") != "").select(keys).unique()
