@@ -39,6 +39,11 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1, beside: Store | N
     return made
 
 
+def megabytes(folder: Path) -> float:
+    """Return how much the files of a folder hold."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
 def day_of(store: Store) -> str | None:
     """Return the day on which the store's newest execution was written; None for a store without."""
     written = [path.stat().st_mtime for path in store.files("executions")]

@@ -23,6 +23,8 @@ from difftrust_core.store.mirror import folder_of
 if TYPE_CHECKING:
     from difftrust.check.options import CheckOptions
     from difftrust.source.function import Stub
+    from difftrust_core.execution.execute import Execution
+    from difftrust_core.store.store import Store
 
 Function = Callable[..., Any]
 
@@ -178,8 +180,6 @@ def execute(
     >>> dt.execute("my-store", n=200)  # doctest: +SKIP
     """
     from difftrust_core.datasets.recorded import selection_of
-    from difftrust_core.estimates.refresh import refresh_estimates
-    from difftrust_core.execution import execute as execution
     from difftrust_core.store.store import Store
 
     opened = Store.open(folder_of(store))
@@ -187,27 +187,13 @@ def execute(
     selection = selection_of(models=_several(model), benchmarks=_several(benchmark))
     failures = 0
     with opened.writing():
-        done = execution.execute(
-            opened,
-            n=n,
-            selection=selection,
-            n_jobs=n_jobs,
-            seed=seed,
-            validity=validity,
-            scheduler=scheduler,
-            allow_weak=allow_weak,
-            say=notes.append,
-        )
-        tested = None
-        if tests:
-            tested = execution.execute_tests(
-                opened, selection=selection, n_jobs=n_jobs, scheduler=scheduler, allow_weak=allow_weak
-            )
-        refresh_estimates(opened, n_jobs=n_jobs)
-        if tested:
-            refresh_estimates(execution.read_on_tests(opened), n_jobs=n_jobs)
-            failures += len(tested.failures)
-            notes.append(f"tests of {tested.n_tasks} tasks executed, {tested.n_tasks_at_hand} needed nothing")
+        done, tested, _ = run_programs(
+            opened, n=n, seed=seed, validity=validity, say=notes.append, tests=tests, selection=selection,
+            n_jobs=n_jobs, scheduler=scheduler, allow_weak=allow_weak,
+        )  # fmt: skip
+    if tested:
+        failures += len(tested.failures)
+        notes.append(f"tests of {tested.n_tasks} tasks executed, {tested.n_tasks_at_hand} needed nothing")
     made = counted(
         n_tasks=done.n_tasks,
         n_tasks_known=done.n_tasks_at_hand,
@@ -216,6 +202,32 @@ def execute(
         n_failures=len(done.failures) + failures,
     )
     return Table(made.frame, notes=tuple(notes))
+
+
+def run_programs(
+    store: "Store",
+    *,
+    n: int,
+    seed: int | None,
+    validity: str | None,
+    say: Callable[[str], None],
+    tests: bool,
+    **how: Any,
+) -> tuple["Execution", "Execution | None", bool]:
+    """Execute a store's programs on n inputs a task, with ``tests`` on those of the tasks' tests too; write estimates.
+
+    ``how``: selection, n_jobs, scheduler and allow_weak, as ``execution.execute`` takes them. Return what was executed,
+    what was on tests, and whether estimates were written.
+    """
+    from difftrust_core.estimates.refresh import refresh_estimates
+    from difftrust_core.execution import execute as execution
+
+    done = execution.execute(store, n=n, seed=seed, validity=validity, say=say, **how)
+    tested = execution.execute_tests(store, **how) if tests else None
+    refreshed = refresh_estimates(store, n_jobs=how["n_jobs"])
+    if tested:
+        refresh_estimates(execution.read_on_tests(store), n_jobs=how["n_jobs"])
+    return done, tested, refreshed
 
 
 def check(

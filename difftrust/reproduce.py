@@ -3,13 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from difftrust_core.exceptions import DifftrustError
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from difftrust_core.datasets.recorded import Selection
-    from difftrust_core.execution.execute import Execution
     from difftrust_core.store.store import Store
 
 M = 10
@@ -36,15 +33,17 @@ def run_all(
     does only what is missing, so it can be stopped and run again. ``selection``: only these candidates. Raises
     DifftrustError if a task failed, before exporting.
     """
-    from difftrust.export import export_results
+    from difftrust.export import export_results, megabytes
     from difftrust.research.structure import StabilityRequest, compare_store
     from difftrust.shipped import PAPER_SETTING
+    from difftrust.tasks.smallest_inputs import refuse_failures
     from difftrust_core.datasets.recorded import Selection, selection_of
     from difftrust_core.estimates.refresh import refresh_estimates
     from difftrust_core.execution.execute import execute
     from difftrust_core.store.imports import import_source
     from difftrust_core.store.store import Store
 
+    how: dict[str, Any] = {"n_jobs": n_jobs, "allow_weak": allow_weak, "say": say}
     imported = import_source(store, Path("difftrust"), selection or Selection(), n_jobs=n_jobs)
     opened = Store.open(store)
     say(f"imported {imported.n_candidates} candidates; {imported.n_known} were there before")
@@ -59,21 +58,19 @@ def run_all(
         (Store.open(domains), None, n, "tests"),
     ):
         if wanted is None or _holds(place, wanted):
-            done = execute(
-                place, n=inputs, selection=wanted, n_jobs=n_jobs, validity=validity, allow_weak=allow_weak, say=say
-            )
-            _refuse_failures(done)
+            done = execute(place, n=inputs, selection=wanted, validity=validity, **how)
+            refuse_failures([(failure.task[1], failure.why) for failure in done.failures])
             pairs = f"{done.n_executions:,} program-input pairs"
             say(f"executed {pairs} in {done.seconds:.0f} s, n = {inputs}, inputs: {validity}")
     refresh_estimates(opened, n_jobs=n_jobs)
     compared = selection_of(temperatures=[PAPER_SETTING.temperature], m=M)
     if _holds(opened, compared):
         for place, validity in ((opened, "reference"), (Store.open(domains), "domain")):
-            _find_smallest(place, validity, compared, n_jobs=n_jobs, allow_weak=allow_weak, say=say)
+            _find_smallest(place, validity, compared, **how)
         found = compare_store(opened, StabilityRequest(selection=compared, with_tsed=True, n_jobs=n_jobs))
         say(f"compared the programs of {found.n_rows:,} (coder, task) pairs, {found.n_at_hand:,} were there before")
     made = export_results(opened, to, n_jobs=n_jobs, beside=Store.open(domains))
-    say(f"results in {to}: {_megabytes(to):.1f} MB")
+    say(f"results in {to}: {megabytes(to):.1f} MB")
     return made
 
 
@@ -94,23 +91,25 @@ def run_starter(
     Raises DifftrustError if a task failed, before packing.
     """
     from difftrust.demo.simulated import SIMULATED
-    from difftrust.export import pack_store
+    from difftrust.export import megabytes, pack_store
     from difftrust.pipeline import generate
+    from difftrust.tasks.smallest_inputs import refuse_failures
     from difftrust_core.datasets.recorded import Selection
     from difftrust_core.execution.execute import execute
     from difftrust_core.store.store import Store
 
+    how: dict[str, Any] = {"n_jobs": n_jobs, "allow_weak": allow_weak, "say": say}
     for temperature in temperatures:
         generate("starter", store=store, models=SIMULATED, m=m, temperature=temperature)
     opened = Store.open(store)
     for validity in ("domain", "reference"):  # the last one is what the store is read on
-        done = execute(opened, n=n, n_jobs=n_jobs, validity=validity, allow_weak=allow_weak, say=say)
-        _refuse_failures(done)
+        done = execute(opened, n=n, validity=validity, **how)
+        refuse_failures([(failure.task[1], failure.why) for failure in done.failures])
         say(f"executed {done.n_executions:,} program-input pairs in {done.seconds:.0f} s, inputs: {validity}")
     for validity in ("domain", "reference"):
-        _find_smallest(opened, validity, Selection(m=m), n_jobs=n_jobs, allow_weak=allow_weak, say=say)
+        _find_smallest(opened, validity, Selection(m=m), **how)
     made = pack_store(opened, to, replaceable=SIMULATED, n_jobs=n_jobs)
-    say(f"results in {to}: {_megabytes(to):.1f} MB")
+    say(f"results in {to}: {megabytes(to):.1f} MB")
     return made
 
 
@@ -118,30 +117,16 @@ def _find_smallest(
     store: "Store", validity: str, selection: "Selection", *, n_jobs: int, allow_weak: bool, say: Callable[[str], None]
 ) -> None:
     """Find the smallest inputs on which these candidates differ. Raises DifftrustError if a task failed."""
-    from difftrust.tasks.smallest_inputs import Request, find_smallest
+    from difftrust.tasks.smallest_inputs import Request, find_smallest, refuse_failures
     from difftrust_core.base.records import Reading
     from difftrust_core.estimates.refresh import refresh_estimates
 
     place = store.read_as(Reading(inputs=validity))
     refresh_estimates(place, n_jobs=n_jobs)
     found = find_smallest(place, Request(selection=selection, n_jobs=n_jobs, allow_weak=allow_weak))
-    if found.failures:
-        task_id, why = found.failures[0]
-        raise DifftrustError(f"{len(found.failures)} tasks failed, the first {task_id}: {why}; run the command again")
+    refuse_failures(found.failures)
     say(f"found the smallest inputs of {found.n_found:,} pairs of behaviours, inputs: {validity}")
-
-
-def _megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
 def _holds(store: "Store", selection: "Selection") -> bool:
     return not store.read("candidates").filter(selection.predicate()).is_empty()
-
-
-def _refuse_failures(done: "Execution") -> None:
-    if done.failures:
-        first = done.failures[0]
-        raise DifftrustError(
-            f"{len(done.failures)} tasks failed, the first {first.task[1]}: {first.why}; run the command again"
-        )

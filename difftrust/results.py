@@ -124,23 +124,12 @@ class Figure:
         return f"figure of this table; .save('figure.svg') draws it\n{self.table!r}"
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        return picture(self.chart)
+        from difftrust.figures.chart_file import PIXELS_PER_POINT, chart_bytes
 
-
-def picture(chart: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a chart as a notebook takes a picture: its PNG, and the size to show it in."""
-    from difftrust.figures.chart_file import chart_bytes
-
-    return sized(chart_bytes(chart, ".png"))
-
-
-def sized(png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a PNG as a notebook takes it, with the size to show it in."""
-    from difftrust.figures.chart_file import PIXELS_PER_POINT
-
-    sides = [side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24])]
-    width, height = (round(side * min(1.0, PAGE_WIDTH / sides[0])) for side in sides)
-    return {"image/png": png, "text/plain": "a picture"}, {"image/png": {"width": width, "height": height}}
+        png = chart_bytes(self.chart, ".png")
+        sides = [side // PIXELS_PER_POINT for side in struct.unpack(">II", png[16:24])]
+        width, height = (round(side * min(1.0, PAGE_WIDTH / sides[0])) for side in sides)
+        return {"image/png": png, "text/plain": "a picture"}, {"image/png": {"width": width, "height": height}}
 
 
 def counted(**counts: Any) -> Table:

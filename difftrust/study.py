@@ -19,9 +19,9 @@ from difftrust.tables.registry import make_table
 from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known, require_sizes, settle
 from difftrust.tables.what_to_buy import mixture_table, same_price_table
 from difftrust_core.base.plugins import require
-from difftrust_core.base.records import Coder, Detection, Load, Reading, References
-from difftrust_core.estimates.pool import Pool, load_pool, pool_names
-from difftrust_core.exceptions import NoStore, WrongUsage
+from difftrust_core.base.records import Coder, Detection, Load, Reading, References, record_of
+from difftrust_core.estimates.pool import Pool, benchmarks_of, load_pool
+from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals import false_trust
 from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import Store
@@ -84,10 +84,7 @@ class Study:
     @property
     def benchmarks(self) -> list[str]:
         """Return the benchmarks that the store holds results of. Raises NoStore if nothing is executed yet."""
-        names = pool_names(self.store)
-        if not names:
-            raise NoStore(f"{self.store.root} holds no results yet; run `difftrust execute --store {self.store.root}`")
-        return names
+        return benchmarks_of(self.store)
 
     @cached_property
     def coders(self) -> list[Coder]:
@@ -168,23 +165,9 @@ class Study:
         >>> study.table(4, published=True).frame["mean_error"].round(3)[0]
         0.075
         """
-        request = replace(
-            self._request,
-            temperature=temperature,
-            m=m,
-            n=n,
-            detection=detection,
-            equality=equality,
-            published=published,
-            intervals=intervals,
-            model=model or PAPER_SETTING.model,
-            only=(model,) if model else (),
-            drop_timeouts=drop_timeouts,
-            signal=signal,
-            alpha=alpha,
-            delta=delta,
-        )
-        return make_table(str(name), request)
+        given = vars(self._request) | locals()
+        only = (model,) if model else ()
+        return make_table(str(name), record_of(TableRequest, given, model=model or PAPER_SETTING.model, only=only))
 
     def figure(
         self,
@@ -211,17 +194,11 @@ class Study:
         >>> study.figure(3, model="gpt_4o", benchmark="HumanEval").frame.height
         150
         """
+        given = vars(self._request) | locals()
         from difftrust.figures.registry import FigureRequest, make_figure
 
-        request = FigureRequest(
-            **vars(self._request)
-            | {"temperature": temperature, "m": m, "n": n, "detection": detection, "equality": equality}
-            | {"benchmark": benchmark},
-            models=(model,) if isinstance(model, str) else tuple(model),
-            vary=vary,
-            panels=panels,
-        )
-        return make_figure(str(name), request)
+        models = (model,) if isinstance(model, str) else tuple(model)
+        return make_figure(str(name), record_of(FigureRequest, given, model=PAPER_SETTING.model, models=models))
 
     def ablation(
         self,

@@ -20,10 +20,10 @@ from difftrust.cli.shared_options import (
     WhoseModelOption,
     WhoseTemperatureOption,
     name_option,
-    record_of,
     select,
     utf8_path,
 )
+from difftrust_core.base.records import record_of
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:

@@ -123,14 +123,6 @@ class _Quick:
             return info.parser(value) if info.parser is store_folder else _LEFT  # it refuses by itself
         if value in get_args(kind) or (type(value) is kind and (value is self._parameter.default or kind is str)):
             return value
-        if type(value) is str and kind is Path and not _is_checked(info, value):
-            return Path(value)
+        if type(value) is str and kind is Path and (os.access(value, os.R_OK) or not os.path.exists(value)):
+            return Path(value)  # no command asks more of a path than that it can be read if it is there
         return _LEFT
-
-
-def _is_checked(info: Any, path: str) -> bool:
-    """Tell whether Typer has anything to say of a path."""
-    if info.exists or info.resolve_path or info.allow_dash or info.writable or info.path_type:
-        return True
-    is_any = info.file_okay and info.dir_okay
-    return not is_any or (os.path.exists(path) and not os.access(path, os.R_OK))

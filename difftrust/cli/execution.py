@@ -3,10 +3,9 @@
 import shutil
 import sys
 import time
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,7 +16,6 @@ from difftrust.cli.shared_options import (
     CoderSeedOption,
     EqualityOption,
     FirstOption,
-    Format,
     FormatOption,
     InputsOption,
     JobsOption,
@@ -33,25 +31,17 @@ from difftrust.cli.shared_options import (
     WhoseModelOption,
     WhoseTemperatureOption,
     reading_of,
-    record_of,
     require_structure,
     select,
     with_structural,
 )
-from difftrust_core.base.records import Equality, References, Validity
+from difftrust_core.base.records import Equality, References, Validity, record_of
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
     from difftrust_core.store.store import Store
 
 commands = typer.Typer()
-
-
-class Backend(StrEnum):
-    """Where programs run."""
-
-    LOCAL = "local"
-    DASK = "dask"
 
 
 @commands.command(epilog="Example: difftrust execute --store DIR -n 1000 --jobs 2")
@@ -73,9 +63,9 @@ def execute(
             "where one has a domain.",
         ),
     ] = None,
-    backend: Annotated[Backend, typer.Option(help="Processes of this machine, or the workers of a cluster.")] = (
-        Backend.LOCAL
-    ),
+    backend: Annotated[
+        Literal["local", "dask"], typer.Option(help="Processes of this machine, or the workers of a cluster.")
+    ] = "local",
     scheduler: Annotated[
         str, typer.Option(help="With dask: tcp://host:port. Workers reach --store under the same URL or path.")
     ] = "",
@@ -85,14 +75,12 @@ def execute(
     allow_weak: WeakOption = False,
 ) -> None:
     """Run every program of a store on every input of its task, in the sandbox, once. Resumes where it was stopped."""
+    from difftrust.pipeline import run_programs
     from difftrust_core.datasets.own_tasks import load_tasks
-    from difftrust_core.estimates.refresh import refresh_estimates
-    from difftrust_core.execution.execute import execute as run
-    from difftrust_core.execution.execute import execute_tests, read_on_tests
     from difftrust_core.store.imports import add_tasks, by_benchmark
     from difftrust_core.store.store import Store
 
-    if (backend is Backend.DASK) != bool(scheduler):
+    if (backend == "dask") != bool(scheduler):
         raise WrongUsage("--backend dask and --scheduler tcp://host:port go together; give both, or neither")
     if scheduler:
         from difftrust_core.base.plugins import require
@@ -109,11 +97,9 @@ def execute(
     }
     with opened.writing():
         add_tasks(opened, by_benchmark(own))
-        done = run(opened, n=n, seed=seed, validity=validity, say=partial(echo, err=True), **where)
-        tested = None if no_tests else execute_tests(opened, **where)
-        refreshed = refresh_estimates(opened, n_jobs=jobs)
-        if tested:
-            refresh_estimates(read_on_tests(opened), n_jobs=jobs)
+        done, tested, refreshed = run_programs(
+            opened, n=n, seed=seed, validity=validity, say=partial(echo, err=True), tests=not no_tests, **where
+        )
     report_execution(done, refreshed, n)
     if tested:
         report_tests(tested)
@@ -161,7 +147,7 @@ def compare(
     first: Annotated[Path, typer.Argument(help="A program.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
     language: LanguageOption = None,
-    format_: FormatOption = Format.TEXT,
+    format_: FormatOption = "text",
     *,
     structural: dict[str, Any],
 ) -> None:
@@ -176,7 +162,7 @@ def compare(
     named = language or (suffix if first.suffix == second.suffix and suffix in language_names() else Options.language)
     options = Options(language=named, **structural)
     made = compare_two(_text(first), _text(second), options)
-    echo(render(made.frame, format_.value))
+    echo(render(made.frame, format_))
     for name, wrong in zip((first, second), made.has_error, strict=True):
         if wrong:
             echo(f"{name} does not parse whole as {named}; its tree holds errors", err=True)
@@ -217,7 +203,7 @@ def smallest(
     cluster and each other. Results without programs need the benchmark and the recorded candidates on this machine.
     """
     given = locals()
-    from difftrust.tasks.smallest_inputs import Request, find_smallest
+    from difftrust.tasks.smallest_inputs import Request, find_smallest, refuse_failures
     from difftrust_core.store.store import Store
 
     chosen = select(benchmark, model, temperature, m)
@@ -230,9 +216,7 @@ def smallest(
     if lacking := found.without_texts:
         named = ", ".join(lacking[:_NAMED]) + (f" and {len(lacking) - _NAMED:,} more" if len(lacking) > _NAMED else "")
         echo_line(f"without texts on this machine: {named}; `difftrust fetch --help` says what brings them", err=True)
-    if found.failures:
-        task_id, why = found.failures[0]
-        raise DifftrustError(f"{len(found.failures)} tasks failed, the first {task_id}: {why}; run the command again")
+    refuse_failures(found.failures)
 
 
 M = 10

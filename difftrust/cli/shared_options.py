@@ -1,12 +1,10 @@
 """Options that several commands share, each spelled once."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields
-from enum import StrEnum
+from collections.abc import Callable
 from functools import partial, wraps
 from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,12 +12,7 @@ from difftrust_core.base.records import EQUALITIES, Detection, Equality, Load, R
 from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from difftrust_core.datasets.recorded import Selection
-
-_Record = TypeVar("_Record", bound="DataclassInstance")
-
 
 FORMER: dict[str, dict[str, str]] = {
     "check": {"--validity": "--inputs", "--output": "--out", "--json": "--format json"},
@@ -35,23 +28,6 @@ FORMER: dict[str, dict[str, str]] = {
     "plan": {"--format table": "--format text", "--detection": "--find"},
 }
 """By command, what options were called, alone or with a value, and what they are called now."""
-
-
-class Format(StrEnum):
-    """How a table is printed."""
-
-    TEXT = "text"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    JSON = "json"
-
-
-class LogBase(StrEnum):
-    """Base of the logarithm in JSD."""
-
-    TWO = "2"
-    E = "e"
 
 
 def utf8_path(path: Path) -> Path:
@@ -92,12 +68,6 @@ def select(
     return selection_of(benchmarks=benchmarks or [], models=models or [], temperatures=temperatures or [], m=m)
 
 
-def record_of(kind: type[_Record], given: Mapping[str, Any], **more: Any) -> _Record:
-    """Return a record of the options among ``given`` that it has by their names, and of ``more``."""
-    named = {field.name for field in fields(kind)}
-    return kind(**{name: value for name, value in given.items() if name in named} | more)
-
-
 def require_structure() -> None:
     """Refuse where the packages that read and compare syntax trees are missing. Raises MissingPackage."""
     from difftrust_core.base.plugins import require
@@ -134,7 +104,10 @@ WhoseTemperatureOption = Annotated[
     list[float] | None, typer.Option(help="Only this temperature; may be repeated. For JSONL: that of the samples.")
 ]
 FirstOption = Annotated[int | None, typer.Option("-m", min=1, help="Only the first m candidates of each task.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="Output: for people, programs, pages.")]
+FormatOption = Annotated[
+    Literal["text", "csv", "markdown", "latex", "json"],
+    typer.Option("--format", help="Output: for people, programs, pages."),
+]
 PlainFormatOption = Annotated[Literal["text", "json"], typer.Option("--format", help="Output: for people, programs.")]
 DetectionOption = Annotated[
     Detection, typer.Option(help="When a task counts as detected: one random pair an input disagrees, or any pair.")
@@ -205,7 +178,7 @@ def _structural(
     epsilon: Annotated[
         float, typer.Option("--smoothing", help="SCE: what a symbol that a program lacks counts as.")
     ] = 1e-10,
-    base: Annotated[LogBase, typer.Option(help="JSD: e compares with the published table.")] = LogBase.TWO,
+    base: Annotated[Literal["2", "e"], typer.Option(help="JSD: e compares with the published table.")] = "2",
     subtree_depth: Annotated[int, typer.Option(min=1, help="Depth of the subtree in a symbol.")] = 1,
     max_depth: Annotated[int | None, typer.Option(min=0, help="Only nodes at most this far from the root.")] = None,
     drop_comments: Annotated[bool, typer.Option("--drop-comments", help="Leave out comments.")] = False,
@@ -215,7 +188,7 @@ def _structural(
     ] = False,
 ) -> dict[str, Any]:
     """Return what is chosen, by the names of ``structure.trees.Options``."""
-    chosen = locals() | {"base": base.value, "value_gaps": not no_value_gaps}
+    chosen = locals() | {"value_gaps": not no_value_gaps}
     del chosen["no_value_gaps"]
     return chosen
 

@@ -13,7 +13,6 @@ from difftrust.cli.shared_options import (
     DetectionOption,
     EqualityOption,
     FirstInputsOption,
-    Format,
     FormatOption,
     InputsOption,
     JobsOption,
@@ -26,9 +25,8 @@ from difftrust.cli.shared_options import (
     folder_option,
     name_option,
     reading_of,
-    record_of,
 )
-from difftrust_core.base.records import Detection, Equality, Load, References
+from difftrust_core.base.records import Detection, Equality, Load, References, record_of
 from difftrust_core.exceptions import NoBenchmark, WrongUsage
 
 commands = typer.Typer()
@@ -42,7 +40,7 @@ _OWN += ", agreement, guarantee, dissent, difficulty, correlated, policies, test
 def table(
     name: Annotated[str, typer.Argument(help=f"{_PAPER}; or {_OWN}.")],
     store: StoreOrResultsOption = None,
-    format_: FormatOption = Format.TEXT,
+    format_: FormatOption = "text",
     published: Annotated[bool, typer.Option("--published", help="Show the published value beside each.")] = False,
     detection: DetectionOption = Detection.AS_PUBLISHED,
     equality: EqualityOption = Equality.PAPER,
@@ -99,7 +97,7 @@ def table(
         n_jobs=jobs,
         **_models(name, models or []),
     )
-    report_table(make_table(name, request), format_.value)
+    report_table(make_table(name, request), format_)
 
 
 def _models(name: str, models: list[str]) -> dict[str, Any]:
@@ -115,7 +113,7 @@ def _models(name: str, models: list[str]) -> dict[str, Any]:
 def sql(
     query: Annotated[str, typer.Argument(help="A SELECT on the views of the store.")],
     store: StoreOrResultsOption = None,
-    format_: FormatOption = Format.TEXT,
+    format_: FormatOption = "text",
     equality: EqualityOption = Equality.PAPER,
     inputs: InputsOption = None,
     references: ReferencesOption = References.PUBLISHED,
@@ -130,7 +128,7 @@ def sql(
     from difftrust_core.store.store import Store
 
     answer = query_sql(Store.open(store or find_results(), reading_of(inputs, references)), query, equality=equality)
-    echo(render(answer, format_.value))
+    echo(render(answer, format_))
 
 
 @commands.command(epilog="Example: difftrust figure 3 --model gpt_4o --out figure_3.svg")
@@ -296,7 +294,7 @@ def plan(
     equality: EqualityOption = Equality.PAPER,
     inputs: InputsOption = None,
     references: ReferencesOption = References.PUBLISHED,
-    format_: FormatOption = Format.TEXT,
+    format_: FormatOption = "text",
     jobs: JobsOption = 2,
     seed: Annotated[int, typer.Option(help="Which programs to buy: seed of the split of the tasks.")] = 0,
 ) -> None:
@@ -322,7 +320,7 @@ def plan(
         seed=seed,
         n_jobs=jobs,
     )
-    report_table(recommended(request, detection=detection, false_alarms=false_alarms), format_.value)
+    report_table(recommended(request, detection=detection, false_alarms=false_alarms), format_)
 
 
 def _say_inputs(epsilon: float, delta: float) -> None:
@@ -349,11 +347,10 @@ def export(
     jobs: JobsOption = 2,
 ) -> None:
     """Write a store's results as a small store: every table and ablation, no program text, no benchmark text."""
-    from difftrust.export import export_results
+    from difftrust.export import export_results, megabytes
     from difftrust_core.store.store import Store
 
     if store is None:
         raise WrongUsage("export takes an executed store, and the shipped results are an export; name it with --store")
     export_results(Store.open(store), to, n_jobs=jobs, beside=Store.open(beside) if beside else None)
-    size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file())
-    echo_line(f"results of {store} in {to}: {size / 1e6:.1f} MB")
+    echo_line(f"results of {store} in {to}: {megabytes(to):.1f} MB")

@@ -29,8 +29,7 @@ from difftrust.text import cut, visible
 from difftrust_core.base.records import Kind, Validity
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.entries import domain_of
-from difftrust_core.estimates.pool import MISSING, CompactTask, Ints, Labels, Pool, load_pool, pool_names
-from difftrust_core.exceptions import NoStore
+from difftrust_core.estimates.pool import MISSING, CompactTask, Ints, Labels, Pool, load_pool
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.store import Store, partition_of
 
@@ -54,14 +53,6 @@ def readings(store: Store) -> list[str]:
     found = {partition_of(path, "classes")["validity"] for path in store.files("classes")}
     own = store.settings().validity
     return sorted(map(str, found), key=lambda validity: (validity != own, validity))
-
-
-def benchmarks_of(store: Store) -> list[str]:
-    """Return the benchmarks that a store holds results of. Raises NoStore if there are none."""
-    names = pool_names(store)
-    if not names:
-        raise NoStore(f"{store.root} holds no results yet; run `difftrust execute --store {store.root}`")
-    return names
 
 
 def executed_on(store: Store) -> str:

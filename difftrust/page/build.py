@@ -12,7 +12,7 @@ from typing import Any, Final
 import altair as alt
 import polars as pl
 
-from difftrust.explorer.cube import benchmarks_of, make_cube
+from difftrust.explorer.cube import make_cube
 from difftrust.explorer.home import inputs_there, script, style
 from difftrust.figures.chart_file import chart_bytes, write_file
 from difftrust.figures.ranking import draw_ranking
@@ -24,7 +24,7 @@ from difftrust.tables.names import display_name, rewrite
 from difftrust.tables.page_table import explained, page_table
 from difftrust.tables.sentences import DOLLARS, LOWER_BOUND, headlines
 from difftrust.text import visible
-from difftrust_core.estimates.pool import load_pool
+from difftrust_core.estimates.pool import benchmarks_of, load_pool
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.store.store import Store
 

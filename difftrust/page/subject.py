@@ -8,7 +8,7 @@ from functools import cached_property
 import polars as pl
 
 from difftrust import __version__
-from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, benchmarks_of, executed_on, readings
+from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, executed_on, readings
 from difftrust.shipped import PAPER_SETTING, in_published_set
 from difftrust.tables.request import (
     TableRequest,
@@ -22,7 +22,7 @@ from difftrust.tables.request import (
 from difftrust.tables.sentences import compare
 from difftrust_core.base.records import Coder, References, Validity
 from difftrust_core.estimates.measures import whole_rows
-from difftrust_core.estimates.pool import Pool, load_pool
+from difftrust_core.estimates.pool import Pool, benchmarks_of, load_pool
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.store.store import Store
 

@@ -22,7 +22,7 @@ from difftrust_core.base.task import Task
 from difftrust_core.datasets.recorded import Selection
 from difftrust_core.estimates.behaviours import cut
 from difftrust_core.estimates.pool import CompactTask, Pool, load_pool, pool_names
-from difftrust_core.exceptions import BadStore, WrongUsage
+from difftrust_core.exceptions import BadStore, DifftrustError, WrongUsage
 from difftrust_core.execution.jobs import ChunkJob
 from difftrust_core.execution.resumable import Ended, GrowingFile, run_missing
 from difftrust_core.execution.validity import sample_valid_inputs
@@ -102,6 +102,12 @@ def find_smallest(store: Store, request: Request) -> Found:
             named = ", ".join(sorted(request.tasks))
             raise WrongUsage(f"no two programs differ in {named}, or it is no task here; leave --task out for all")
     return found
+
+
+def refuse_failures(failures: Sequence[tuple[str, str]]) -> None:
+    """Refuse to go on after failed tasks: (task, why). Raises DifftrustError naming the first, if there is any."""
+    for task_id, why in failures[:1]:
+        raise DifftrustError(f"{len(failures)} tasks failed, the first {task_id}: {why}; run the command again")
 
 
 def _make_room(store: Store) -> None:
