@@ -11,7 +11,7 @@ from dashboard.data import Choice, Source
 from dashboard.elements import in_row
 from dashboard.handed_out import report
 from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, executed_on, input_stops
-from difftrust.shipped import PAPER_SETTING
+from difftrust.shipped import PAPER_SETTING, usual_temperature
 from difftrust_core.base.records import Reading, References
 from difftrust_core.datasets.audits import tasks_left_out
 from difftrust_core.metrics.equality import EQUALITIES
@@ -118,7 +118,7 @@ def _choose_sizes(read: Source, benchmark: str) -> tuple[float, int, int]:
     held, paper = data.held(read, benchmark), PAPER_SETTING
     temperature = state.choose_one(
         "Temperature", held.temperatures, name="t", format_func=state.spell, width=130, show=st.select_slider,
-        default=paper.temperature if paper.temperature in held.temperatures else held.temperatures[0],
+        default=usual_temperature(held.temperatures),
         help="The sampling temperature: the higher, the more a model's programs differ from one another.",
     )  # fmt: skip
     counts = range(2, max(held.most_candidates[temperature], 2) + 1)

@@ -35,9 +35,9 @@ def model_name(model: str) -> str:
     return one_line(display_name(model))
 
 
-def escaped(text: str, *, line: int = LINE, lines: int = LINES) -> str:
+def escaped(text: str, *, line: int = LINE) -> str:
     """Return ``text`` as HTML that shows exactly it."""
-    return html.escape(plain(text, line=line, lines=lines))
+    return html.escape(plain(text, line=line))
 
 
 def show_code(text: str, *, language: str | None = "python") -> None:

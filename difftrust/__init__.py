@@ -49,21 +49,20 @@ __all__ = [
 ]
 
 _MODULES = {
-    "difftrust.shipped": {"published": "load_published"},
-    "difftrust_core.exceptions": {"DifftrustError": "DifftrustError"},
-    "difftrust_core.metrics.estimates": {"error": "error", "incoherence": "incoherence"},
-    "difftrust.questions.ask_in_words": {"Settled": "Settled"},
-    "difftrust.results": {name: name for name in ("Benchmark", "Figure", "Table")},
-    "difftrust.figures.roc_curves": {"Signals": "Signals"},
-    "difftrust.pipeline": {
-        name: name for name in ("check", "diff", "execute", "generate", "import_candidates", "load_benchmark")
-    },
-    "difftrust.study": {"Study": "Study", "open": "open_study"},
-    "difftrust.tables.audit_table": {"load_audits": "audit_table"},
-    "difftrust.tasks.task_view": {"TaskView": "TaskView"},
-    "difftrust.verdicts": {"Check": "Check", "Diff": "Diff"},
+    "difftrust.figures.roc_curves": ("Signals",),
+    "difftrust.pipeline": ("check", "diff", "execute", "generate", "import_candidates", "load_benchmark"),
+    "difftrust.questions.ask_in_words": ("Settled",),
+    "difftrust.results": ("Benchmark", "Figure", "Table"),
+    "difftrust.shipped": ("load_published",),
+    "difftrust.study": ("Study", "open_study"),
+    "difftrust.tables.audit_table": ("audit_table",),
+    "difftrust.tasks.task_view": ("TaskView",),
+    "difftrust.verdicts": ("Check", "Diff"),
+    "difftrust_core.exceptions": ("DifftrustError",),
+    "difftrust_core.metrics.estimates": ("error", "incoherence"),
 }
-_PLACES = {public: (module, name) for module, names in _MODULES.items() for public, name in names.items()}
+_PUBLIC = {"load_published": "published", "open_study": "open", "audit_table": "load_audits"}
+_PLACES = {_PUBLIC.get(name, name): (module, name) for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

@@ -24,8 +24,7 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1, beside: Store | N
     results store, which is replaced. Raises NoStore for another folder, or if nothing was executed.
     """
     for one in (store, beside) if beside else (store,):
-        for validity in sorted(policies_executed(one)):
-            refresh_estimates(Store.open(one.root, Reading(inputs=validity)), n_jobs=n_jobs)
+        _refreshed(one, n_jobs)
     if not store.files("classes"):
         raise NoStore(f"{store.root} holds no results to export; run `difftrust execute --store {store.root}`")
     made = _results_store(to, replace(store.settings(), tables=RESULT_TABLES, executed=day_of(store)))
@@ -37,6 +36,14 @@ def export_results(store: Store, to: Path, *, n_jobs: int = 1, beside: Store | N
             own = {partition_of(path, "classes")["validity"] for path in store.files("classes")}
             _copy(beside, made, dict.fromkeys(own))
     return made
+
+
+def _refreshed(store: Store, n_jobs: int) -> list[str]:
+    """Bring the estimates of every policy that a store was executed with up to date; return the policies."""
+    policies = sorted(policies_executed(store))
+    for validity in policies:
+        refresh_estimates(Store.open(store.root, Reading(inputs=validity)), n_jobs=n_jobs)
+    return policies
 
 
 def megabytes(folder: Path) -> float:
@@ -86,11 +93,9 @@ def pack_store(store: Store, to: Path, *, replaceable: Collection[str], n_jobs: 
     executions are null, for they differ from run to run. ``to`` is new, empty, or a store whose candidates are all of
     the ``replaceable`` models. Raises NoStore for another folder, or if nothing was executed.
     """
-    policies = sorted(policies_executed(store))
+    policies = _refreshed(store, n_jobs)
     if not policies:
         raise NoStore(f"{store.root} holds no results; run `difftrust execute --store {store.root}`")
-    for validity in policies:
-        refresh_estimates(Store.open(store.root, Reading(inputs=validity)), n_jobs=n_jobs)
     made = _emptied(to, replace(store.settings(), tables=None, executed=day_of(store)), replaceable)
     with made.writing():
         for table in PARTITIONS:

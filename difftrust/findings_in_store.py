@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from difftrust_core.estimates.queries import connect, query_sql
-from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.store import Store
 
 
@@ -28,7 +27,7 @@ class Disagreement:
     arguments: str
     """The argument tuple, in the text form of ``literals``."""
     outcomes: tuple[tuple[int, str, str], ...]
-    """(candidates, kind, text) of each distinct outcome under the chosen equality, the most frequent first."""
+    """(candidates, kind, text) of each distinct outcome under the paper's equality, the most frequent first."""
 
 
 _DISAGREEMENTS = """
@@ -42,14 +41,14 @@ _DISAGREEMENTS = """
         SELECT v.*, v.start + unnest(range(len(outcome_ids))) AS input_index, unnest(outcome_ids) AS outcome_id
         FROM votes v JOIN behaviours b USING (benchmark, task_id, start, behaviour_id)
     ), classes AS (
-        SELECT c.benchmark, c.task_id, c.model, c.temperature, c.input_index, o.{equality}_class AS class,
+        SELECT c.benchmark, c.task_id, c.model, c.temperature, c.input_index, o.paper_class AS class,
                sum(n_candidates) AS n_candidates, any_value(o.kind ORDER BY outcome_id) AS kind,
                any_value(o.text ORDER BY outcome_id) AS text
         FROM cells c JOIN outcomes o USING (benchmark, task_id, input_index, outcome_id)
         GROUP BY ALL
     ), splits AS (
         SELECT benchmark, task_id, model, temperature, input_index,
-               list({{'n': n_candidates::INT, 'kind': kind, 'text': text}}
+               list({'n': n_candidates::INT, 'kind': kind, 'text': text}
                     ORDER BY n_candidates DESC, kind, text) AS found
         FROM classes GROUP BY ALL HAVING count(*) > 1 AND bool_and(kind IN ('value', 'exception'))
     )
@@ -59,13 +58,10 @@ _DISAGREEMENTS = """
 """
 
 
-def query_disagreement(
-    store: Store, *, model: str | None = None, task_id: str | None = None, equality: str = Equality.PAPER
-) -> Disagreement | None:
+def query_disagreement(store: Store, *, model: str | None = None, task_id: str | None = None) -> Disagreement | None:
     """Return the shortest executed input on which candidates of one coder disagree, None where there is none."""
     store.files("outcomes")  # which says what to do where there are none
-    statement = _DISAGREEMENTS.format(equality=Equality(equality))
-    found = connect(store).execute(statement, {"model": model, "task_id": task_id}).fetchone()
+    found = connect(store).execute(_DISAGREEMENTS, {"model": model, "task_id": task_id}).fetchone()
     if found is None:
         return None
     benchmark, task, whose, arguments, outcomes = found

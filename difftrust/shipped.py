@@ -1,5 +1,6 @@
 """What comes with the tool: the paper's setting and numbers, and stores of results."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,11 @@ class Setting:
 
 PAPER_SETTING: Final = Setting(m=10, n=1000, temperature=0.6, model="gpt_4o")
 """What the paper holds fixed while something else varies."""
+
+
+def usual_temperature(there: Collection[float]) -> float:
+    """Return the paper's temperature where it is there, else the lowest."""
+    return PAPER_SETTING.temperature if PAPER_SETTING.temperature in there else min(there)
 
 
 @cache

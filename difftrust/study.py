@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from difftrust.results import Figure, Table
-from difftrust.shipped import PAPER_SETTING, find_results
+from difftrust.shipped import PAPER_SETTING, find_results, usual_temperature
 from difftrust.tables.grid import ablation_table
 from difftrust.tables.interval_columns import ranking_intervals
 from difftrust.tables.plan_answer import recommended
@@ -426,7 +426,7 @@ class Study:
     @property
     def _usual_temperature(self) -> float:
         """Return the temperature of what is of one and names none."""
-        return PAPER_SETTING.temperature if PAPER_SETTING.temperature in self.temperatures else self.temperatures[0]
+        return usual_temperature(self.temperatures)
 
     def _usual_sizes(self, models: Collection[str], temperatures: Sequence[float]) -> tuple[int | None, int | None]:
         """Return the m and n that are meant where none are named, as ``settle`` has them; no n of tests."""

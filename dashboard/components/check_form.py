@@ -183,7 +183,7 @@ def _add_box(n_boxes: int) -> None:
 
 
 def _sampled(stub: str, options: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
-    model, base = model_choice.choose_model(name="ask")
+    model, base = model_choice.choose_model()
     left, right = st.columns(2)
     with left:
         m = state.choose_one("Programs", (2, 5, 10, 20, 50), name="ask_m", default=10, show=st.select_slider)

@@ -11,22 +11,22 @@ from difftrust_core.generation.prices import models_with_key
 OTHER = "another model …"
 
 
-def choose_model(*, name: str, with_simulated: bool = True, recorded: tuple[str, ...] = ()) -> tuple[str, str]:
+def choose_model(*, recorded: tuple[str, ...] = ()) -> tuple[str, str]:
     """Return a model as litellm names it, empty while none is typed, and its server's address, empty for the default.
 
     A typed name or address is not in the URL: a link from somebody else must not send a key anywhere.
     """
-    options = [*(SIMULATED if with_simulated else ()), *models_with_key(os.environ), OTHER]
+    options = [*SIMULATED, *models_with_key(os.environ), OTHER]
     default = next((model for model in recorded if model in options), options[0])
     model = state.choose_one(
-        "Model to ask", options, name=name, default=default, format_func=text.model_name,
+        "Model to ask", options, name="ask", default=default, format_func=text.model_name,
         help="Simulated models, and models whose key is in the environment. For any other, type its litellm name.",
     )  # fmt: skip
     if model != OTHER:
         return model, ""
-    typed = st.text_input("Model name for litellm", key=f"{name}:typed", max_chars=200, placeholder="openai/my-model")
+    typed = st.text_input("Model name for litellm", key="ask:typed", max_chars=200, placeholder="openai/my-model")
     base = st.text_input(
-        "Server address, for your own server", key=f"{name}:base", max_chars=200, placeholder="http://127.0.0.1:…"
+        "Server address, for your own server", key="ask:base", max_chars=200, placeholder="http://127.0.0.1:…"
     )
     return (typed or "").strip(), (base or "").strip()
 

@@ -80,7 +80,7 @@ def _job_name(chosen: Choice) -> str:
 def _choose(chosen: Choice, models: Sequence[str]) -> Setting:
     left, middle, right, last = st.columns([2, 1, 1, 1])
     with left:
-        model, base = model_choice.choose_model(name="ask", recorded=tuple(models))
+        model, base = model_choice.choose_model(recorded=tuple(models))
     with middle:
         temperature = model_choice.choose_temperature(chosen.temperature)
     with right:

@@ -22,40 +22,30 @@ from difftrust.source.target import Skipped, Targets, find_targets
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 
 
-class CandidateFolders:
-    """The folders below one, each of which holds the candidates of a function by its name.
+def candidate_folders(root: Path, functions: Sequence[str]) -> dict[str, Path | None]:
+    """Return the folder below ``root`` with the candidates of each function; None where it has none.
 
     ``DIR/area/*.py`` for ``area`` and ``DIR/Box.add/*.py`` for a method; ``DIR/shapes.area/*.py``, or the path itself,
     ``DIR/pkg/shapes.py/area/*.py``, where several files have a function of that name.
+    Raises WrongUsage if all lack one.
     """
+    if not root.is_dir():
+        raise WrongUsage(f"expected a folder of candidates, {root} cannot be read; change --candidates")
+    counts = Counter(name for where in functions for name in _names_of(where))
 
-    def __init__(self, root: Path, functions: Sequence[str]):
-        if not root.is_dir():
-            raise WrongUsage(f"expected a folder of candidates, {root} cannot be read; change --candidates")
-        self._root = root
-        self._counts = Counter(name for where in functions for name in _names_of(where))
-        self._found = {where: self._find(where) for where in functions}
-        if not any(self._found.values()):
-            one = functions[0].rpartition("::")[2]
-            direct = f", found {root}/*.py" if any(root.glob("*.py")) else ", found none"
-            raise WrongUsage(
-                f"expected a folder of candidates for each function, such as {root / one}/*.py{direct}; "
-                "name one function, or make such folders"
-            )
+    def find(where: str) -> Path | None:
+        places = (root / name for name in _names_of(where) if counts[name] == 1)
+        return next((place for place in places if place.is_dir()), None)
 
-    def of(self, where: str) -> Path | None:
-        """Return the folder of a function; None where it has none."""
-        return self._found[where]
-
-    def lacks(self, where: str) -> str:
-        """Return what would have to be there for a function that has no folder."""
-        return f"expected candidates in {self._root / _names_of(where)[-1]}, found none; make that folder"
-
-    def _find(self, where: str) -> Path | None:
-        for name in _names_of(where):
-            if self._counts[name] == 1 and (self._root / name).is_dir():
-                return self._root / name
-        return None
+    found = {where: find(where) for where in functions}
+    if not any(found.values()):
+        one = functions[0].rpartition("::")[2]
+        direct = f", found {root}/*.py" if any(root.glob("*.py")) else ", found none"
+        raise WrongUsage(
+            f"expected a folder of candidates for each function, such as {root / one}/*.py{direct}; "
+            "name one function, or make such folders"
+        )
+    return found
 
 
 def _names_of(where: str) -> list[str]:
@@ -122,8 +112,8 @@ class _Checking:
 
     def __init__(self, what: Sequence[str], functions: Sequence[str], request: CheckRequest):
         self._request, self._left, folder = request, request.max_usd, request.candidates
-        self._folders = CandidateFolders(folder, functions) if folder is not None and functions else None
-        lacking = [where for where in functions if self._folders and not self._folders.of(where) and where not in what]
+        self._folders = candidate_folders(folder, functions) if folder is not None and functions else {}
+        lacking = [where for where, found in self._folders.items() if found is None and where not in what]
         self.skipped = [Skipped(where=where, why=f"no candidates in {folder}") for where in lacking]
         """Functions without candidates that no one named by themselves."""
         self.cases = [
@@ -137,9 +127,10 @@ class _Checking:
         return digest_of_check(where, prepared), lambda: finding_of_check(check(prepared), where)
 
     def _prepared(self, where: str, tell: Tell) -> PreparedCheck:
-        folder = self._folders.of(where) if self._folders else None
-        if self._folders and folder is None:
-            raise WrongUsage(self._folders.lacks(where))
+        root, folder = self._request.candidates, self._folders.get(where)
+        if root is not None and folder is None:
+            missing = root / _names_of(where)[-1]
+            raise WrongUsage(f"expected candidates in {missing}, found none; make that folder")
         try:
             prepared = prepare(where, replace(self._request, candidates=folder, max_usd=self._left, say=tell))
         except TooFewCandidates as e:

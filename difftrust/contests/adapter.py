@@ -2,10 +2,10 @@
 
 import ast
 import re
-from importlib import resources
 from pathlib import Path
 
 from difftrust.contests.mutate_texts import draw_text, simpler_texts
+from difftrust_core.base.files import read_packaged
 from difftrust_core.base.literals import write_literal
 from difftrust_core.base.task import Task
 from difftrust_core.languages.language import MAX_ATTEMPTS, Around, Draw, InDomain, Language, key_of
@@ -27,7 +27,7 @@ class Stdin(Python):
     test_limits = Limits(call_cpu=4.0, repeat_cpu=0.5, program_cpu=60.0, program_wall=240.0)
     runner = Runner(module=_CHILD / "stdin.py", inputs="Texts", parts=(_CHILD / "streams.py",), stack_bytes=112 << 20)
 
-    prompt = resources.files(__package__ or "").joinpath("prompt.txt").read_text(encoding="utf-8")
+    prompt = read_packaged(__package__, "prompt.txt")
     method_prompt = ""
 
     def check(self, task: Task) -> None:

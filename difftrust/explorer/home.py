@@ -1,7 +1,6 @@
 """What every home of the explorer gets: its script and style, what there is, and what a task has beside its numbers."""
 
 from functools import cache
-from importlib import resources
 from typing import Any, Final
 
 from difftrust.explorer.cube import INPUTS_IN_WORDS, readings
@@ -11,6 +10,7 @@ from difftrust.tasks.details import WRONG
 from difftrust.tasks.task_inputs import as_test, read_inputs
 from difftrust.tasks.task_view import REFERENCE_CLUSTER, TaskView, view_task
 from difftrust.text import Marked, count_of, cut, marked_program, visible
+from difftrust_core.base.files import read_packaged
 from difftrust_core.base.records import Coder
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.store.store import Store
@@ -32,7 +32,7 @@ def script(last: str) -> str:
 
 
 def _read(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return read_packaged(__package__, name)
 
 
 def inputs_there(store: Store) -> list[dict[str, str]]:

@@ -17,7 +17,7 @@ from difftrust.research.coders import coder_measures, strength_of
 from difftrust.research.mixtures import mixture_summary, mixtures
 from difftrust.research.selection import answers_table
 from difftrust.results import Figure
-from difftrust.shipped import PAPER_SETTING, load_published
+from difftrust.shipped import PAPER_SETTING, load_published, usual_temperature
 from difftrust.tables.agreement import answers_for
 from difftrust.tables.grid import PARTS, curves
 from difftrust.tables.interval_columns import ranking_intervals
@@ -100,12 +100,7 @@ def _models(request: FigureRequest, there: Collection[str]) -> list[str]:
 
 
 def _one_temperature(estimates: pl.DataFrame) -> pl.DataFrame:
-    return estimates.filter(temperature=_usual(set(estimates["temperature"])))
-
-
-def _usual(temperatures: Collection[float]) -> float:
-    """Return the paper's temperature where it is there, else the lowest."""
-    return PAPER_SETTING.temperature if PAPER_SETTING.temperature in temperatures else min(temperatures)
+    return estimates.filter(temperature=usual_temperature(set(estimates["temperature"])))
 
 
 def _figure_1(request: FigureRequest) -> Figure:
@@ -222,7 +217,7 @@ def _fixed(request: FigureRequest, pools: Mapping[str, Pool], model: str | None 
     coders = [(pool, coder) for pool in pools.values() for coder in pool.members if model in (None, coder[0])]
     temperature = request.temperature
     if temperature is None:
-        temperature = _usual({coder[1] for _, coder in coders})
+        temperature = usual_temperature({coder[1] for _, coder in coders})
     there = [(pool, coder) for pool, coder in coders if coder[1] == temperature] or coders
     most = max(programs_of(pool, coder) for pool, coder in there)
     m, n = request.m or min(PAPER_SETTING.m, most), request.n or min(PAPER_SETTING.n, reached)

@@ -5,7 +5,6 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from difftrust.tables.names import display_name, rewrite
 from difftrust.tables.page_table import explained, page_table
 from difftrust.tables.sentences import DOLLARS, LOWER_BOUND, headlines
 from difftrust.text import visible
+from difftrust_core.base.files import read_packaged
 from difftrust_core.estimates.pool import benchmarks_of, load_pool
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.store.store import Store
@@ -211,4 +211,4 @@ def _policy(script: str) -> str:
 
 
 def _read(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return read_packaged(__package__, name)

@@ -9,7 +9,7 @@ import polars as pl
 
 from difftrust import __version__
 from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, executed_on, readings
-from difftrust.shipped import PAPER_SETTING, in_published_set
+from difftrust.shipped import PAPER_SETTING, in_published_set, usual_temperature
 from difftrust.tables.request import (
     TableRequest,
     executed_up_to,
@@ -120,8 +120,7 @@ def make_subject(
     name = require_known("benchmark", benchmark, names) or names[0]
     pool = load_pool(store, name, equality=equality)
     temperatures = sorted({t for _, t in pool.members})
-    usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in temperatures else temperatures[0]
-    at = usual if temperature is None else temperature
+    at = usual_temperature(temperatures) if temperature is None else temperature
     if at not in temperatures:
         raise WrongUsage(
             f"{name} has no candidates at temperature {at:g}; it has: {', '.join(f'{t:g}' for t in temperatures)}"

@@ -8,7 +8,8 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+
+from difftrust_core.base.files import read_packaged
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 PLAIN = "sentence"
@@ -30,7 +31,7 @@ class _Kind:
 
 @cache
 def _kinds() -> tuple[_Kind, ...]:
-    text = resources.files(__package__ or "").joinpath("realistic_texts.toml").read_text(encoding="utf-8")
+    text = read_packaged(__package__, "realistic_texts.toml")
     return tuple(_Kind(name=name, **row) for name, row in tomllib.loads(text).items())
 
 

@@ -9,7 +9,6 @@ import sys
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from difftrust.source.scopes import IMPORTS, bound_by, expression_in, names_in_p
 from difftrust.source.target import Target, module_name, nodes_of_scope, root_of
 from difftrust.source.values import Names, Scope
 from difftrust.types.own import Function
+from difftrust_core.base.files import read_packaged
 from difftrust_core.languages.python.syntax import own_statements
 from difftrust_core.sandbox.runner import file_of
 
@@ -244,7 +244,7 @@ def package_of(
 @functools.cache
 def _inside() -> str:
     """Return the code of what runs around a program, for the same Python: compiling it for each run takes 10 ms."""
-    text = resources.files(__package__ or "").joinpath("sandbox_imports.py").read_text(encoding="utf-8")
+    text = read_packaged(__package__, "sandbox_imports.py")
     code = compile(text, "<inside>", "exec", optimize=2, dont_inherit=True)
     without_references = 2  # which would hang on what else this process holds
     return base64.b64encode(zlib.compress(marshal.dumps(code, without_references))).decode()

@@ -5,7 +5,6 @@ import json
 import random
 import re
 from collections.abc import Callable, Sequence
-from importlib import resources
 from pathlib import Path
 
 import sqlglot
@@ -14,6 +13,7 @@ from difftrust.sql.dialect import for_duckdb
 from difftrust.sql.draw_databases import hints_of, sample_database, smaller_databases
 from difftrust.sql.parse import NotAQuery, is_ordered, parse_query, tree_id
 from difftrust.sql.schema import read_schema
+from difftrust_core.base.files import read_packaged
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.languages.language import Around, Draw, Language
@@ -35,7 +35,7 @@ class Sql(Language):
         module=Path(__file__).parent / "child" / "sql_inputs.py", inputs="Databases", libraries=("_duckdb",)
     )
 
-    prompt = resources.files(__package__ or "").joinpath("prompt.txt").read_text(encoding="utf-8")
+    prompt = read_packaged(__package__, "prompt.txt")
     tree_id = staticmethod(tree_id)
 
     def is_program(self, text: str) -> bool:

@@ -12,7 +12,7 @@ from difftrust.research.per_candidate import Schema, counted_ids
 from difftrust.research.policies import Policy, Score
 from difftrust.research.price_list import Market, intervals, open_market, price_list
 from difftrust.results import Table
-from difftrust.shipped import PAPER_SETTING
+from difftrust.shipped import PAPER_SETTING, usual_temperature
 from difftrust.tables.names import display_name
 from difftrust.tables.request import TableRequest, settle
 from difftrust_core.base.records import Coder
@@ -77,8 +77,8 @@ def markets(request: TableRequest, pools: Pools, examples: Examples) -> Iterator
         raise NoStore(f"the store holds no behaviours of {request.model} there; name another --model or --benchmark")
     for name, pool in found.items():
         there = [t for model, t in pool.members if model == request.model]
-        usual = PAPER_SETTING.temperature if PAPER_SETTING.temperature in there else min(there)
-        checked = request.model, usual if request.wanted_temperature is None else request.wanted_temperature
+        wanted = request.wanted_temperature
+        checked = request.model, usual_temperature(there) if wanted is None else wanted
         market = open_market(
             pool,
             checked,

@@ -15,7 +15,7 @@ import polars as pl
 
 from difftrust.tasks.clusters import Clustering
 from difftrust.tasks.find_texts import find_programs, find_task
-from difftrust_core.base.records import Coder
+from difftrust_core.base.records import Coder, record_of
 from difftrust_core.base.task import Domain, Relation, Task
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.metrics.equality import Equality
@@ -75,9 +75,7 @@ def read_task(store: Store, benchmark: str, task_id: str) -> Described | None:
     """Return what was asked for; None where neither the store nor this machine holds it."""
     if not store.holds("tasks"):
         task = find_task(benchmark, task_id)
-        if task is None:
-            return None
-        return Described(**{field.name: getattr(task, field.name) for field in fields(Described)})
+        return record_of(Described, vars(task)) if task else None
     rows = _read(store, "tasks", benchmark, task_id)
     if rows.is_empty():
         return None

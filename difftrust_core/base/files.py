@@ -90,6 +90,11 @@ def _remove_left_ones(place: Path) -> None:
                 os.close(lock)
 
 
+def read_packaged(package: str | None, name: str) -> str:
+    """Return the text of a file that lies beside the modules of a package, which passes its ``__package__``."""
+    return resources.files(package or "").joinpath(name).read_text(encoding="utf-8")
+
+
 def find_shipped(path: str, *, in_wheel: str = "", package: str = "difftrust_core") -> Path:
     """Return where a file or folder lies that comes with the project: in a wheel inside ``package``, else beside it.
 

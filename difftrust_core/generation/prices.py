@@ -7,10 +7,10 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from difftrust_core.base.files import read_packaged
 from difftrust_core.base.plugins import CODERS, plugin_names, require
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import DifftrustError, WrongUsage
@@ -105,7 +105,7 @@ def _price(row: dict[str, Any]) -> Price:
 
 @functools.cache
 def _rows() -> list[dict[str, Any]]:
-    text = resources.files(__package__ or "").joinpath("prices.toml").read_text(encoding="utf-8")
+    text = read_packaged(__package__, "prices.toml")
     rows: list[dict[str, Any]] = tomllib.loads(text)["price"]
     return rows
 

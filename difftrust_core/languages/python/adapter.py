@@ -2,8 +2,8 @@
 
 import ast
 from contextlib import suppress
-from importlib import resources
 
+from difftrust_core.base.files import read_packaged
 from difftrust_core.base.task import Task
 from difftrust_core.exceptions import MissingPackage
 from difftrust_core.languages.language import Around, Draw, InDomain, Language, load_domains
@@ -22,9 +22,9 @@ class Python(Language):
     limits = Limits()
     runner = Runner()
 
-    prompt = resources.files(__package__ or "").joinpath("prompt.txt").read_text(encoding="utf-8")
-    method_prompt = resources.files(__package__ or "").joinpath("prompt_method.txt").read_text(encoding="utf-8")
-    class_prompt = resources.files(__package__ or "").joinpath("prompt_class.txt").read_text(encoding="utf-8")
+    prompt = read_packaged(__package__, "prompt.txt")
+    method_prompt = read_packaged(__package__, "prompt_method.txt")
+    class_prompt = read_packaged(__package__, "prompt_class.txt")
     tree_id = staticmethod(tree_id)
 
     def check(self, task: Task) -> None:
