@@ -182,8 +182,7 @@ def held(source: Source, benchmark: str) -> Held:
         temperatures=temperatures,
         models={t: tuple(sorted(model for model, own in found.members if own == t)) for t in temperatures},
         most_candidates={
-            t: max(int(members.sample_index.max()) + 1 for (_, own), members in found.members.items() if own == t)
-            for t in temperatures
+            t: max(programs_of(found, coder) for coder in found.members if coder[1] == t) for t in temperatures
         },
         most_inputs=max(found.reach(coder) for coder in found.members),
     )
@@ -264,7 +263,6 @@ def _of_all(chosen: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]:
     return pl.concat(found.values()), tuple(model for model, rows in found.items() if rows.is_empty())
 
 
-@kept(most=1024)
 def _of_one(chosen: Choice, model: str) -> pl.DataFrame:
     """Return the estimates of one model, no row where some are missing."""
     coder = (model, chosen.temperature)

@@ -18,7 +18,7 @@ from difftrust.tables.readings import undetected_pairs
 from difftrust.tables.request import TableRequest
 from difftrust.tasks.find_texts import find_programs, find_task
 from difftrust.tasks.shrinking import UNTELLING, Place, Places
-from difftrust_core.base.records import Coder, Outcome
+from difftrust_core.base.records import Coder
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.audits import Audit
 from difftrust_core.estimates.behaviours import cut
@@ -60,10 +60,8 @@ def recorded_inputs(request: TableRequest) -> Iterator[dict[str, str | None]]:
 
 
 def _drawn_as_published(task: Task, sandbox: Sandbox) -> list[str]:
-    job = ChunkJob(
-        root=Path(), task=task, settings=Settings(validity="reference"), jury=(), limits=Limits(), allow_weak=False,
-        holding=None, is_here=True, stop=PAPER_SETTING.n,
-    )  # fmt: skip
+    settings = Settings(validity="reference")
+    job = ChunkJob(root=Path(), task=task, settings=settings, limits=Limits(), allow_weak=False, stop=PAPER_SETTING.n)
     return sample_valid_inputs(job, sandbox).texts
 
 
@@ -102,13 +100,8 @@ def _outcomes(
         (code, counts[tree])
         for tree, code in programs.unique("tree_id").sort("tree_id").select("tree_id", "code").iter_rows()
     ]
-
-    def outcome(code: str) -> Outcome:
-        return sandbox.outcomes(language.preamble(task), [arguments], language.source(task, code), task.entry_point)[0][
-            0
-        ]
-
-    seen = [outcome(code) for code, _ in codes]
+    preamble, name = language.preamble(task), task.entry_point
+    seen = [sandbox.outcomes(preamble, [arguments], language.source(task, code), name)[0][0] for code, _ in codes]
     labels = Classes(Equality.PAPER, task.relation).classify(seen, ())
     for label in sorted(set(labels), key=labels.index):
         own = [i for i, other in enumerate(labels) if other == label]

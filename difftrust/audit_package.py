@@ -29,7 +29,7 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.audits import FAULTS, Audit, Finding, load_audits, read_audits
 from difftrust_core.datasets.benchmarks import find_file
-from difftrust_core.datasets.entries import load_domains
+from difftrust_core.datasets.entries import domain_of, shipped_domains
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.sandbox.host import Limits, Sandbox
 
@@ -80,15 +80,14 @@ def _alarms(request: TableRequest) -> Iterator[Row]:
 def _tasks() -> Iterator[Row]:
     for benchmark, tasks in load_descriptions().items():
         for task_id, one in tasks.items():
-            yield {"benchmark": benchmark, "task_id": task_id, "signature": one.signature, "sentence": one.sentence}
+            yield {"benchmark": benchmark, "task_id": task_id, **vars(one)}
 
 
 def _domains() -> Iterator[Row]:
     for benchmark, tasks in load_descriptions().items():
-        domains = load_domains(find_shipped(f"data/domains/{benchmark.lower()}.toml"))
+        domains = shipped_domains(benchmark)
         for task_id in tasks:
-            own = domains[task_id]
-            yield {"benchmark": benchmark, "task_id": task_id, **vars(own)}
+            yield {"benchmark": benchmark, "task_id": task_id, **vars(domains[task_id])}
 
 
 def _write(path: Path, rows: Iterable[Row]) -> None:
@@ -168,7 +167,6 @@ def domain_task(benchmark: str, task_id: str) -> Task:
     """Return a task as far as it is known without its benchmark: signature and domain."""
     one = load_descriptions()[benchmark][task_id]
     name, _, parameters = one.signature.partition("(")
-    domains = load_domains(find_shipped(f"data/domains/{benchmark.lower()}.toml"))
     return Task(
         benchmark=benchmark,
         task_id=task_id,
@@ -176,7 +174,7 @@ def domain_task(benchmark: str, task_id: str) -> Task:
         signature=f"({parameters}",
         description=one.sentence,
         seed_inputs=(),
-        domain=domains[task_id],
+        domain=domain_of(benchmark, task_id),
     )
 
 

@@ -111,16 +111,18 @@ def _found_in(sandbox: Sandbox) -> tuple[Layer, ...]:
     nested = "none" if "--disable-userns" in layers.bubblewrap() else "further ones possible"
     abi = sandbox.landlock_abi
     covered = ["files", *(what for since, what in _LANDLOCK_GROWTH if abi >= since)]
-    addresses = layers.probe_fixed_addresses()
     clock = "" if sandbox.has_cpu_clock else "the CPU time of another process cannot be followed here"
-    return (
-        _layer("bubblewrap", f"files, network and processes of their own; {nested} inside", sandbox.missing),
-        aged(_layer("landlock", f"ABI {abi}: {', '.join(covered)}", sandbox.missing), abi),
-        _layer("seccomp", "a short list of system calls and no other", sandbox.missing),
-        _layer("rlimits", "memory, open files, files written, core dumps; no privileges, root's neither", {}),
-        _layer("fixed addresses", "the same in every run", {"fixed addresses": addresses.why_not}),
-        _layer("cpu clock", "calls are limited by their CPU time", {"cpu clock": clock}),
-    )
+    missing = {**sandbox.missing, "fixed addresses": layers.probe_fixed_addresses().why_not, "cpu clock": clock}
+    covers = {
+        "bubblewrap": f"files, network and processes of their own; {nested} inside",
+        "landlock": f"ABI {abi}: {', '.join(covered)}",
+        "seccomp": "a short list of system calls and no other",
+        "rlimits": "memory, open files, files written, core dumps; no privileges, root's neither",
+        "fixed addresses": "the same in every run",
+        "cpu clock": "calls are limited by their CPU time",
+    }
+    found = (_layer(name, what, missing) for name, what in covers.items())
+    return tuple(aged(layer, abi) if layer.name == "landlock" else layer for layer in found)
 
 
 def _found_without(failure: str) -> tuple[Layer, ...]:

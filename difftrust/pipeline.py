@@ -76,14 +76,14 @@ def import_candidates(
     )
     own = load_benchmark(tasks=tasks).tasks if tasks is not None else ()
     found = import_source(folder_of(store), Path(source), chosen, tasks=own, n_jobs=n_jobs)
-    made = counted(
+    return counted(
+        *(f"skipped: {count} {what}" for what, count in found.skipped.items()),
+        *(f"left out: {row.where}: {row.why}" for row in found.bad_rows),
         n_candidates=found.n_candidates,
         n_known=found.n_known,
         n_programs=found.n_programs,
         n_bad_rows=len(found.bad_rows),
     )
-    skipped = (f"skipped: {count} {what}" for what, count in found.skipped.items())
-    return Table(made.frame, notes=(*skipped, *(f"left out: {row.where}: {row.why}" for row in found.bad_rows)))
 
 
 def generate(
@@ -185,23 +185,21 @@ def execute(
     opened = Store.open(folder_of(store))
     notes: list[str] = []
     selection = selection_of(models=_several(model), benchmarks=_several(benchmark))
-    failures = 0
     with opened.writing():
         done, tested, _ = run_programs(
             opened, n=n, seed=seed, validity=validity, say=notes.append, tests=tests, selection=selection,
             n_jobs=n_jobs, scheduler=scheduler, allow_weak=allow_weak,
         )  # fmt: skip
     if tested:
-        failures += len(tested.failures)
         notes.append(f"tests of {tested.n_tasks} tasks executed, {tested.n_tasks_at_hand} needed nothing")
-    made = counted(
+    return counted(
+        *notes,
         n_tasks=done.n_tasks,
         n_tasks_known=done.n_tasks_at_hand,
         n_programs=done.n_programs,
         n_executions=done.n_executions,
-        n_failures=len(done.failures) + failures,
+        n_failures=len(done.failures) + (len(tested.failures) if tested else 0),
     )
-    return Table(made.frame, notes=tuple(notes))
 
 
 def run_programs(

@@ -44,18 +44,19 @@ def run_all(
     from difftrust_core.store.store import Store
 
     how: dict[str, Any] = {"n_jobs": n_jobs, "allow_weak": allow_weak, "say": say}
-    imported = import_source(store, Path("difftrust"), selection or Selection(), n_jobs=n_jobs)
+    chosen = selection or Selection()
+    imported = import_source(store, Path("difftrust"), chosen, n_jobs=n_jobs)
     opened = Store.open(store)
     say(f"imported {imported.n_candidates} candidates; {imported.n_known} were there before")
     deep = selection_of(models=[PAPER_SETTING.model], temperatures=[PAPER_SETTING.temperature])
-    inside = replace(selection or Selection(), m=min(M, (selection and selection.m) or M))
-    domains = store.with_name(f"{store.name}-domains")
-    import_source(domains, Path("difftrust"), inside, n_jobs=n_jobs)
+    beside = store.with_name(f"{store.name}-domains")
+    import_source(beside, Path("difftrust"), replace(chosen, m=min(M, chosen.m or M)), n_jobs=n_jobs)
+    domains = Store.open(beside)
     for place, wanted, inputs, validity in (
         (opened, None, n, "reference"),
         (opened, deep, n_deep, "reference"),
-        (Store.open(domains), None, n, "domain"),
-        (Store.open(domains), None, n, "tests"),
+        (domains, None, n, "domain"),
+        (domains, None, n, "tests"),
     ):
         if wanted is None or _holds(place, wanted):
             done = execute(place, n=inputs, selection=wanted, validity=validity, **how)
@@ -65,11 +66,11 @@ def run_all(
     refresh_estimates(opened, n_jobs=n_jobs)
     compared = selection_of(temperatures=[PAPER_SETTING.temperature], m=M)
     if _holds(opened, compared):
-        for place, validity in ((opened, "reference"), (Store.open(domains), "domain")):
+        for place, validity in ((opened, "reference"), (domains, "domain")):
             _find_smallest(place, validity, compared, **how)
         found = compare_store(opened, StabilityRequest(selection=compared, with_tsed=True, n_jobs=n_jobs))
         say(f"compared the programs of {found.n_rows:,} (coder, task) pairs, {found.n_at_hand:,} were there before")
-    made = export_results(opened, to, n_jobs=n_jobs, beside=Store.open(domains))
+    made = export_results(opened, to, n_jobs=n_jobs, beside=domains)
     say(f"results in {to}: {megabytes(to):.1f} MB")
     return made
 

@@ -4,7 +4,6 @@ import html
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,15 +52,13 @@ class Table:
 
     def __repr__(self) -> str:
         """Return the table as text, its notes below it."""
-        return "\n".join((render(self._shown, "text"), *self._left_out, *self.notes))
+        return "\n".join(
+            (render(self._named(for_reading(self.frame.head(MAX_ROWS))), "text"), *self._left_out, *self.notes)
+        )
 
     def _repr_html_(self) -> str:
         made = page_table(self._named(self.frame.head(MAX_ROWS)))
         return made + "".join(f"\n<p>{html.escape(line)}</p>" for line in self._left_out)
-
-    @cached_property
-    def _shown(self) -> pl.DataFrame:
-        return self._named(for_reading(self.frame.head(MAX_ROWS)))
 
     @staticmethod
     def _named(shown: pl.DataFrame) -> pl.DataFrame:
@@ -132,9 +129,9 @@ class Figure:
         return {"image/png": png, "text/plain": "a picture"}, {"image/png": {"width": width, "height": height}}
 
 
-def counted(**counts: Any) -> Table:
+def counted(*notes: str, **counts: Any) -> Table:
     """Return a table of one row: what a step did."""
-    return Table(pl.DataFrame([counts]))
+    return Table(pl.DataFrame([counts]), notes=notes)
 
 
 def listed(tasks: Sequence[Task]) -> Benchmark:

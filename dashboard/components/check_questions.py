@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import state, text
 from dashboard.components.check_form import keep_answers
-from dashboard.components.pasted import with_names
+from dashboard.components.pasted import named
 from dashboard.elements import heading, in_row
 from difftrust.questions.ask_in_words import answer_lines, candidates
 from difftrust.questions.asking import EITHER, MOST, NOT_ALLOWED, Asking, Option, Question
@@ -83,12 +83,7 @@ def _show_button(label: str, said: Sequence[str], about: str | None = None) -> N
 def _whose(option: Option) -> str:
     """Return whose an outcome is: their number, and some of their names."""
     n = len(option.candidates)
-    return f"{n} program{'s'[n == 1 :]}: {text.one_line(', '.join(_names(option.candidates)))}"
-
-
-def _names(files: tuple[str, ...]) -> list[str]:
-    named: list[str] = with_names({"names": list(files)})["names"]
-    return named
+    return f"{n} program{'s'[n == 1 :]}: {text.one_line(', '.join(map(named, option.candidates)))}"
 
 
 def _type(asking: Asking, said: Sequence[str]) -> None:
@@ -117,7 +112,7 @@ def _show_settled(asking: Asking) -> None:
         st.markdown("Every program contradicts an answer: **none of them is right**. Sample or paste more programs.")
     else:
         same = "" if asking.n_left == 1 else ", which do the same" if asking.is_settled else ", which still differ"
-        text.show_sentence(f"{left} left{same}: {', '.join(_names(asking.survivors))}")
+        text.show_sentence(f"{left} left{same}: {', '.join(map(named, asking.survivors))}")
         text.show_code(asking.program or "")
     with in_row():
         if asking.pins or asking.conditions:

@@ -88,14 +88,15 @@ def with_example(stub: str, right: str) -> str:
 
 def with_names(report: Report) -> Report:
     """Return the report with "program 2" for the file that a pasted program was written to."""
-    return {name: value if name in _TEXTS else _named(value) for name, value in report.items()}
+    return {name: value if name in _TEXTS else named(value) for name, value in report.items()}
 
 
-def _named(value: Any) -> Any:
+def named(value: Any) -> Any:
+    """Return a part of a report with "program 2" for the file that a pasted program was written to."""
     if isinstance(value, str):
         return _FILE.sub(r"program \1", value)
     if isinstance(value, list):
-        return [_named(each) for each in value]
+        return [named(each) for each in value]
     if isinstance(value, dict):
-        return {name: each if name in _TEXTS else _named(each) for name, each in value.items()}
+        return {name: each if name in _TEXTS else named(each) for name, each in value.items()}
     return value

@@ -30,12 +30,11 @@ from difftrust.cli.shared_options import (
     WeakOption,
     WhoseModelOption,
     WhoseTemperatureOption,
-    reading_of,
     require_structure,
     select,
     with_structural,
 )
-from difftrust_core.base.records import Equality, References, Validity, record_of
+from difftrust_core.base.records import Equality, Reading, Validity, record_of
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:
@@ -208,7 +207,7 @@ def smallest(
 
     chosen = select(benchmark, model, temperature, m)
     request = record_of(Request, given, selection=chosen, tasks=frozenset(task or ()), n_jobs=jobs)
-    found = find_smallest(Store.open(store, reading_of(inputs, References.PUBLISHED)), request)
+    found = find_smallest(Store.open(store, Reading(inputs=inputs)), request)
     echo_line(
         f"{found.n_found:,} of {found.n_pairs:,} inputs found, {found.n_smallest:,} of them as small as they get; "
         f"{found.n_at_hand:,} were there before"

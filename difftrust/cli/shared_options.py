@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from difftrust_core.base.records import EQUALITIES, Detection, Equality, Load, Reading, References, Validity
+from difftrust_core.base.records import EQUALITIES, Detection, Equality, Load, References, Validity
 from difftrust_core.exceptions import WrongUsage
 
 if TYPE_CHECKING:
@@ -52,11 +52,6 @@ def stored_equality(name: str) -> Equality:
     if name not in EQUALITIES:
         raise typer.BadParameter(f"expected {' or '.join(EQUALITIES)}, got {name!r}")
     return Equality(name)
-
-
-def reading_of(inputs: Validity | None, references: References, load: Load = Load.TRIMMED) -> Reading:
-    """Return how a store is read."""
-    return Reading(inputs=inputs.value if inputs else None, references=references, load=load)
 
 
 def select(

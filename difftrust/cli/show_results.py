@@ -24,9 +24,8 @@ from difftrust.cli.shared_options import (
     StoreOrResultsOption,
     folder_option,
     name_option,
-    reading_of,
 )
-from difftrust_core.base.records import Detection, Equality, Load, References, record_of
+from difftrust_core.base.records import Detection, Equality, Load, Reading, References, record_of
 from difftrust_core.exceptions import NoBenchmark, WrongUsage
 
 commands = typer.Typer()
@@ -93,7 +92,7 @@ def table(
         given,
         store=store or find_results(),
         paper_setting=store is None,
-        reading=reading_of(inputs, references, load),
+        reading=Reading(inputs=inputs, references=references, load=load),
         n_jobs=jobs,
         **_models(name, models or []),
     )
@@ -127,7 +126,9 @@ def sql(
     from difftrust_core.estimates.queries import query_sql
     from difftrust_core.store.store import Store
 
-    answer = query_sql(Store.open(store or find_results(), reading_of(inputs, references)), query, equality=equality)
+    answer = query_sql(
+        Store.open(store or find_results(), Reading(inputs=inputs, references=references)), query, equality=equality
+    )
     echo(render(answer, format_))
 
 
@@ -174,7 +175,7 @@ def figure(
         given,
         store=store or find_results(),
         published=store is None,
-        reading=reading_of(inputs, references, load),
+        reading=Reading(inputs=inputs, references=references, load=load),
         n_jobs=jobs,
         models=tuple(models or ()),
     )
@@ -211,7 +212,7 @@ def report(
     check_name(out)
     if model and task is None:
         raise WrongUsage("--model goes with --task, and a report without --task compares all models; add --task ID")
-    study = open_study(store, inputs=inputs.value if inputs else None, references=references)
+    study = open_study(store, inputs=inputs, references=references)
     made = study.report(
         benchmark=benchmark, temperature=temperature, m=m, n=n, equality=equality, task_id=task, models=model or ()
     )
@@ -309,7 +310,7 @@ def plan(
 
     request = TableRequest(
         store=store or find_results(),
-        reading=reading_of(inputs, references),
+        reading=Reading(inputs=inputs, references=references),
         paper_setting=store is None,
         equality=equality,
         temperature=temperature,

@@ -134,7 +134,7 @@ def make_subject(
     }
     execution = f"run {TableRequest(store=store.root, reading=store.reading).execution(n)}"
     require_reached("-m", m, most_m, execution if waiting else "generate more")
-    tasks = _estimated(store, pool, coders, m=m, n=n) if 0 < n <= most_n else None
+    tasks = _estimated(store, pool, coders, m=m, n=n) if n <= most_n else None
     if tasks is None:
         raise WrongUsage(f"no model of {name} was executed on {n:,} inputs; all there are: -n {most_n}")
     missing = ({model for model, _ in coders} | waiting) - set(tasks["model"])

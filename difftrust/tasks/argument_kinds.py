@@ -1,16 +1,15 @@
 """Sort the tasks of a benchmark by the kinds of their arguments: from types, else from inputs; nothing is evaluated."""
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
-from difftrust_core.base.files import find_shipped
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.base.standard_types import names_of
 from difftrust_core.datasets.benchmarks import benchmark_names
-from difftrust_core.datasets.entries import load_domains
+from difftrust_core.datasets.entries import shipped_domains
 from difftrust_core.exceptions import BadTask
 from difftrust_core.store.store import Store
 
@@ -41,7 +40,8 @@ def kinds_of(store: Store, benchmark: str) -> dict[str, frozenset[str]]:
         tasks = []
     _add(found, ((task.task_id, kinds_of_types(task.domain.types)) for task in tasks if task.domain))
     _add(found, ((task.task_id, kinds_of_signature(task.signature)) for task in tasks))
-    _add(found, ((task_id, kinds_of_types(types)) for task_id, types in _shipped_types(benchmark).items()))
+    shipped = shipped_domains(benchmark) if benchmark in benchmark_names() else {}
+    _add(found, ((task_id, kinds_of_types(domain.types)) for task_id, domain in shipped.items()))
     _add(found, ((task.task_id, kinds_of_inputs(task.seed_inputs)) for task in tasks))
     for table in ("disagreements", "inputs"):
         texts = _arguments(store, benchmark, table)
@@ -86,13 +86,6 @@ def _add(found: dict[str, frozenset[str]], more: Iterable[tuple[str, frozenset[s
     for task_id, kinds in more:
         if kinds:
             found.setdefault(task_id, kinds)
-
-
-def _shipped_types(benchmark: str) -> Mapping[str, str]:
-    path = find_shipped("data") / "domains" / f"{benchmark.lower()}.toml"
-    if benchmark not in benchmark_names() or not path.is_file():
-        return {}
-    return {task_id: domain.types for task_id, domain in load_domains(path).items()}
 
 
 def _arguments(store: Store, benchmark: str, table: str) -> dict[str, list[str]]:

@@ -347,16 +347,20 @@ _FIELDS = ("types", "requires", "generate")
 
 def with_domains(benchmark: str, tasks: Sequence[Task]) -> list[Task]:
     """Return the tasks of a benchmark, each with the domain written for it, if one was."""
-    path = find_shipped("data") / "domains" / f"{benchmark.lower()}.toml"
-    domains = load_domains(path) if path.is_file() else {}
+    domains = shipped_domains(benchmark)
     return [replace(task, domain=domains.get(task.task_id, task.domain)) for task in tasks]
 
 
 def domain_of(benchmark: str, task_id: str) -> Domain | None:
     """Return the domain that this project has written for a task, if it has."""
+    return shipped_domains(benchmark).get(task_id)
+
+
+def shipped_domains(benchmark: str) -> Mapping[str, Domain]:
+    """Return task id -> domain that this project has written for a benchmark; empty for others, whatever they are."""
     paths = {path.stem: path for path in (find_shipped("data") / "domains").glob("*.toml")}
     path = paths.get(benchmark.lower())
-    return None if path is None else load_domains(path).get(task_id)
+    return {} if path is None else load_domains(path)
 
 
 @cache

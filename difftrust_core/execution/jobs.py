@@ -40,11 +40,11 @@ class ChunkJob:
     root: Path
     task: Task
     settings: Settings
-    jury: tuple[Program, ...]
+    jury: tuple[Program, ...] = ()
     limits: Limits
     allow_weak: bool
-    holding: Holding | None
-    is_here: bool
+    holding: Holding | None = None
+    is_here: bool = True
     start: int = 0
     stop: int = 0
     programs: tuple[Program, ...] = ()
