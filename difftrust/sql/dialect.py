@@ -113,8 +113,10 @@ def _aggregate_bare_columns(select: exp.Select, names: Names) -> None:
     group = select.args.get("group")
     if not calls and group is None:
         return
-    kept = {_key(e, names) for e in (group.expressions if group else ())}
-    kept |= {_key(select.expressions[int(e.this) - 1], names) for e in _positions(group, select)}
+    grouped = group.expressions if group else []
+    places = [int(e.this) for e in grouped if isinstance(e, exp.Literal) and e.is_int]
+    kept = {_key(e, names) for e in grouped}
+    kept |= {_key(select.expressions[place - 1], names) for place in places if 1 <= place <= len(select.expressions)}
     aliases = {e.alias.lower() for e in select.expressions if e.alias}
     for node in nodes:
         if not isinstance(node, exp.Column) or node.is_star or _key(node, names) in kept:
@@ -127,11 +129,6 @@ def _aggregate_bare_columns(select: exp.Select, names: Names) -> None:
             node.replace(exp.Anonymous(this=which, expressions=[node.copy(), calls[0].this.copy()]))
         else:
             node.replace(exp.Min(this=node.copy()))
-
-
-def _positions(group: exp.Group | None, select: exp.Select) -> list[exp.Literal]:
-    found = [e for e in (group.expressions if group else ()) if isinstance(e, exp.Literal) and e.is_int]
-    return [e for e in found if 1 <= int(e.this) <= len(select.expressions)]
 
 
 def _key(node: exp.Expr, names: Names) -> str:

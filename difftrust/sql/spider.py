@@ -98,12 +98,12 @@ def load_starter(path: Path) -> list[Task]:
     The tasks of a file share its ``schema``.
     """
     files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
-    return sorted(
-        (_starter_query(entry, file) for file in files for entry in load_tables(file, remedy=SHIPPED_REMEDY)),
-        key=natural_order,
-    )
-
-
-def _starter_query(entry: Entry, file: Path) -> Task:
-    said = {"benchmark": "starter-sql", "task_id": entry.text("task_id"), "signature": f"({file.stem})"}
-    return _question(entry, entry.text("schema"), **said)
+    tasks = [
+        _question(
+            entry, entry.text("schema"), benchmark="starter-sql", task_id=entry.text("task_id"),
+            signature=f"({file.stem})",
+        )
+        for file in files
+        for entry in load_tables(file, remedy=SHIPPED_REMEDY)
+    ]  # fmt: skip
+    return sorted(tasks, key=natural_order)
