@@ -17,10 +17,10 @@ from dashboard import permissions, state
 from difftrust.explorer.cube import readings
 from difftrust.research.passed_tests import PASSED_SCHEMA, shares_passed, told_of_tests
 from difftrust.shipped import PAPER_SETTING, find_results, find_starter_results, load_published
-from difftrust.tables.request import is_shipped, programs_of
+from difftrust.tables.request import benchmarks_of, is_shipped, programs_of
 from difftrust_core.base.records import AS_STORED, Reading, Validity
 from difftrust_core.estimates.measures import TASK_SCHEMA, whole_rows
-from difftrust_core.estimates.pool import Pool, benchmarks_of, load_pool
+from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.exceptions import DifftrustError, NoBenchmark
 from difftrust_core.store.mirror import folder_of
 from difftrust_core.store.store import SETTINGS_FILE, Store

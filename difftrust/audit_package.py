@@ -29,7 +29,7 @@ from difftrust_core.base.literals import read_literal
 from difftrust_core.base.task import Task
 from difftrust_core.datasets.audits import FAULTS, Audit, Finding, load_audits, read_audits
 from difftrust_core.datasets.benchmarks import find_file
-from difftrust_core.datasets.entries import domain_of, shipped_domains
+from difftrust_core.datasets.entries import shipped_domains
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 from difftrust_core.sandbox.host import Limits, Sandbox
 
@@ -174,7 +174,7 @@ def domain_task(benchmark: str, task_id: str) -> Task:
         signature=f"({parameters}",
         description=one.sentence,
         seed_inputs=(),
-        domain=domain_of(benchmark, task_id),
+        domain=shipped_domains(benchmark).get(task_id),
     )
 
 

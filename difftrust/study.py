@@ -16,11 +16,20 @@ from difftrust.tables.grid import ablation_table
 from difftrust.tables.interval_columns import ranking_intervals
 from difftrust.tables.plan_answer import recommended
 from difftrust.tables.registry import make_table
-from difftrust.tables.request import TableRequest, as_sequence, estimates_for, require_known, require_sizes, settle
+from difftrust.tables.request import (
+    TableRequest,
+    as_sequence,
+    benchmarks_of,
+    estimates_for,
+    record_of,
+    require_known,
+    require_sizes,
+    settle,
+)
 from difftrust.tables.what_to_buy import mixture_table, same_price_table
 from difftrust_core.base.plugins import require
-from difftrust_core.base.records import Coder, Detection, Load, Reading, References, record_of
-from difftrust_core.estimates.pool import Pool, benchmarks_of, load_pool
+from difftrust_core.base.records import Coder, Detection, Load, Reading, References
+from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.metrics.intervals import false_trust
 from difftrust_core.store.mirror import folder_of

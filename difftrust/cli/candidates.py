@@ -23,7 +23,7 @@ from difftrust.cli.shared_options import (
     select,
     utf8_path,
 )
-from difftrust_core.base.records import record_of
+from difftrust.tables.request import record_of
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:

@@ -34,7 +34,8 @@ from difftrust.cli.shared_options import (
     select,
     with_structural,
 )
-from difftrust_core.base.records import Equality, Reading, Validity, record_of
+from difftrust.tables.request import record_of
+from difftrust_core.base.records import Equality, Reading, Validity
 from difftrust_core.exceptions import DifftrustError, WrongUsage
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from difftrust.cli.shared_options import (
     folder_option,
     name_option,
 )
-from difftrust_core.base.records import Detection, Equality, Load, Reading, References, record_of
+from difftrust.tables.request import record_of
+from difftrust_core.base.records import Detection, Equality, Load, Reading, References
 from difftrust_core.exceptions import NoBenchmark, WrongUsage
 
 commands = typer.Typer()

@@ -28,7 +28,7 @@ from difftrust.tasks.task_sentences import domain_in_words, spelled_database, sp
 from difftrust.text import cut, visible
 from difftrust_core.base.records import Kind, Validity
 from difftrust_core.base.task import Task
-from difftrust_core.datasets.entries import domain_of
+from difftrust_core.datasets.entries import shipped_domains
 from difftrust_core.estimates.pool import MISSING, CompactTask, Ints, Labels, Pool, load_pool
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.store import Store, partition_of
@@ -95,7 +95,7 @@ def cube_of(store: Store, benchmark: str, *, equality: str = Equality.PAPER, bli
             **_in_words(in_words.get(task_id)),
             **one.matrix(),
             "weights": one.weights(stops),
-            "domain": visible(domain_in_words(domain_of(benchmark, task_id))),
+            "domain": visible(domain_in_words(shipped_domains(benchmark).get(task_id))),
             "kinds": [kind for kind in KINDS if kind in kinds.get(task_id, ())],
             "telling": one.telling(telling(task_id)),
             "smallest": one.smallest(smallest(task_id), equality),

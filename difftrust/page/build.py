@@ -21,10 +21,11 @@ from difftrust.page.worth_reading import Worth, worth_reading
 from difftrust.tables.interval_columns import HIGH, LOW
 from difftrust.tables.names import display_name, rewrite
 from difftrust.tables.page_table import explained, page_table
+from difftrust.tables.request import benchmarks_of
 from difftrust.tables.sentences import DOLLARS, LOWER_BOUND, headlines
 from difftrust.text import visible
 from difftrust_core.base.files import read_packaged
-from difftrust_core.estimates.pool import benchmarks_of, load_pool
+from difftrust_core.estimates.pool import load_pool
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.store.store import Store
 

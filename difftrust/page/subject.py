@@ -12,6 +12,7 @@ from difftrust.explorer.cube import EQUALITIES_IN_WORDS, INPUTS_IN_WORDS, execut
 from difftrust.shipped import PAPER_SETTING, in_published_set, usual_temperature
 from difftrust.tables.request import (
     TableRequest,
+    benchmarks_of,
     executed_up_to,
     is_shipped,
     programs_of,
@@ -22,7 +23,7 @@ from difftrust.tables.request import (
 from difftrust.tables.sentences import compare
 from difftrust_core.base.records import Coder, References, Validity
 from difftrust_core.estimates.measures import whole_rows
-from difftrust_core.estimates.pool import Pool, benchmarks_of, load_pool
+from difftrust_core.estimates.pool import Pool, load_pool
 from difftrust_core.exceptions import NoStore, WrongUsage
 from difftrust_core.store.store import Store
 

@@ -1,11 +1,11 @@
 """What a table is asked for, and the estimates that it rests on."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -14,14 +14,18 @@ from difftrust.shipped import PAPER_SETTING, find_results, in_published_set
 from difftrust.tables.names import display_name
 from difftrust_core.base.files import FileState
 from difftrust_core.base.records import AS_STORED, Coder, Detection, Reading, Validity
-from difftrust_core.estimates.pool import MISSING, Members, Pool
+from difftrust_core.estimates.pool import MISSING, Members, Pool, pool_names
 from difftrust_core.estimates.refresh import deciding_files, estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
 from difftrust_core.store.checksums import read_list
 from difftrust_core.store.store import Store
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 T = TypeVar("T", int, float)
+_Record = TypeVar("_Record", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,3 +339,17 @@ def require_known(what: str, name: str | None, there: Sequence[str]) -> str:
     if name is not None and name not in there:
         raise WrongUsage(f"the store has no {what} {name!r}; it has: {', '.join(there)}")
     return name or ""
+
+
+def benchmarks_of(store: Store) -> list[str]:
+    """Return the benchmarks that a store holds results of. Raises NoStore if there are none."""
+    names = pool_names(store)
+    if not names:
+        raise NoStore(f"{store.root} holds no results yet; run `difftrust execute --store {store.root}`")
+    return names
+
+
+def record_of(kind: type[_Record], given: Mapping[str, Any], **more: Any) -> _Record:
+    """Return a record of the values among ``given`` that it has by their names, and of ``more``."""
+    named = {field.name for field in fields(kind)}
+    return kind(**{name: value for name, value in given.items() if name in named} | more)

@@ -13,9 +13,10 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from difftrust.tables.request import record_of
 from difftrust.tasks.clusters import Clustering
 from difftrust.tasks.find_texts import find_programs, find_task
-from difftrust_core.base.records import Coder, record_of
+from difftrust_core.base.records import Coder
 from difftrust_core.base.task import Domain, Relation, Task
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.metrics.equality import Equality

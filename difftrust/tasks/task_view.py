@@ -23,7 +23,7 @@ from difftrust.tasks.details import (
 )
 from difftrust.tasks.task_sentences import headline, statements_of
 from difftrust_core.base.records import Coder, Validity
-from difftrust_core.datasets.entries import domain_of
+from difftrust_core.datasets.entries import shipped_domains
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.store.store import Store
 
@@ -245,7 +245,10 @@ def view_task(store: Store, pool: Pool, task_id: str, coders: Sequence[Coder], *
     texts = read_programs(store, pool.benchmark, task_id, coders)
     task = read_task(store, pool.benchmark, task_id)
     arguments = read_arguments(store, pool.benchmark, task_id, equality=pool.equality)
-    validity, has_domain = store.settings().validity, (task and task.domain) or domain_of(pool.benchmark, task_id)
+    validity, has_domain = (
+        store.settings().validity,
+        (task and task.domain) or shipped_domains(pool.benchmark).get(task_id),
+    )
     is_inside = validity == Validity.TESTS or (validity == Validity.DOMAIN and bool(has_domain))
     return TaskView(
         task_id=task_id,

@@ -1,22 +1,10 @@
 """The records that pass between the packages: candidates, coders, outcomes, readings, bad rows."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Final
 
 from difftrust_core.exceptions import WrongUsage
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-_Record = TypeVar("_Record", bound="DataclassInstance")
-
-
-def record_of(kind: type[_Record], given: Mapping[str, Any], **more: Any) -> _Record:
-    """Return a record of the values among ``given`` that it has by their names, and of ``more``."""
-    named = {field.name for field in fields(kind)}
-    return kind(**{name: value for name, value in given.items() if name in named} | more)
 
 
 class Kind(IntEnum):

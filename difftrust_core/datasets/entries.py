@@ -351,16 +351,10 @@ def with_domains(benchmark: str, tasks: Sequence[Task]) -> list[Task]:
     return [replace(task, domain=domains.get(task.task_id, task.domain)) for task in tasks]
 
 
-def domain_of(benchmark: str, task_id: str) -> Domain | None:
-    """Return the domain that this project has written for a task, if it has."""
-    return shipped_domains(benchmark).get(task_id)
-
-
 def shipped_domains(benchmark: str) -> Mapping[str, Domain]:
     """Return task id -> domain that this project has written for a benchmark; empty for others, whatever they are."""
-    paths = {path.stem: path for path in (find_shipped("data") / "domains").glob("*.toml")}
-    path = paths.get(benchmark.lower())
-    return {} if path is None else load_domains(path)
+    paths = (find_shipped("data") / "domains").glob("*.toml")
+    return next((load_domains(path) for path in paths if path.stem == benchmark.lower()), {})
 
 
 @cache

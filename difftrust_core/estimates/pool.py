@@ -478,11 +478,3 @@ def pool_names(store: Store) -> list[str]:
     """Return the benchmarks that the store holds compact matrices of."""
     found = store.read("patterns", columns=["task_id"]).filter(validity=store.settings().validity)
     return sorted(found["benchmark"].unique())
-
-
-def benchmarks_of(store: Store) -> list[str]:
-    """Return the benchmarks that a store holds results of. Raises NoStore if there are none."""
-    names = pool_names(store)
-    if not names:
-        raise NoStore(f"{store.root} holds no results yet; run `difftrust execute --store {store.root}`")
-    return names

@@ -200,8 +200,7 @@ def _totals(histograms: Histograms, n_tasks: int) -> Ints:
 
 def quotients(numerators: Ints | Floats, denominators: Ints | Floats, defined: npt.NDArray[np.bool_]) -> Floats:
     """Return the quotients, of whole numbers below 2^53 each rounded once; NaN where not ``defined``."""
-    found: Floats = np.divide(numerators, denominators, out=np.full(len(defined), math.nan), where=defined)
-    return found
+    return np.asarray(np.divide(numerators, denominators, out=np.full(len(defined), math.nan), where=defined))
 
 
 def behaviour_clusters(labels: Labels, counts: Counts, texts: Sequence[str]) -> list[list[int]]:
