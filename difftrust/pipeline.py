@@ -327,8 +327,8 @@ def diff(
     given = locals()
     from difftrust.diff.comparison import DiffOptions
     from difftrust.diff.diff import diff as run
+    from difftrust.diff.revisions import resolve_where
     from difftrust.diff.version import load_version
-    from difftrust.source.revisions import resolve_where
 
     options = DiffOptions.of(given)
     with ExitStack() as stack, scratch_folder() as folder:

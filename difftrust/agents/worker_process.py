@@ -248,7 +248,7 @@ def _where(place: Mapping[str, Any]) -> Iterator[str]:
 
     Raises WrongUsage for a path that leads out of the folder.
     """
-    from difftrust.source.revisions import resolve_where
+    from difftrust.diff.revisions import resolve_where
 
     name, source, path, revision = (place.get(key) or "" for key in ("entry_point", "source", "path", "revision"))
     if bool(source) == bool(path):

@@ -12,13 +12,13 @@ from difftrust.check.verdict_cache import digest_of
 from difftrust.cli.judgement import say, undecided_on_failure
 from difftrust.cli.printing import echo
 from difftrust.cli.several import Case, Several, Tell, say_skipped
+from difftrust.diff.changed_functions import ChangedFunction, Changes, changed_functions
 from difftrust.diff.comparison import DiffOptions
 from difftrust.diff.diff import diff
+from difftrust.diff.revisions import commit_of, has_path, top_of, unpacked
 from difftrust.diff.version import load_version
 from difftrust.outputs.findings import Finding, exit_status_of, finding_of_diff, refuse
 from difftrust.outputs.formats import render
-from difftrust.source.changed import ChangedFunction, Changes, changed_functions
-from difftrust.source.revisions import commit_of, has_path, top_of, unpacked
 from difftrust.source.target import Skipped
 from difftrust_core.exceptions import WrongUsage
 

@@ -14,10 +14,10 @@ from difftrust.check.verdict_cache import digest_of_check
 from difftrust.cli.judgement import CheckRequest, say, undecided_on_failure
 from difftrust.cli.printing import echo
 from difftrust.cli.several import Case, Several, Tell, say_skipped
+from difftrust.diff.changed_functions import changed_functions
+from difftrust.diff.revisions import top_of
 from difftrust.outputs.findings import Finding, exit_status_of, finding_of_check, refuse
 from difftrust.outputs.formats import render
-from difftrust.source.changed import changed_functions
-from difftrust.source.revisions import top_of
 from difftrust.source.target import Skipped, Targets, find_targets
 from difftrust_core.exceptions import TooFewCandidates, WrongUsage
 

@@ -91,7 +91,7 @@ def diff(
         if write_tests is not None:
             raise WrongUsage(f"expected one function with --write-tests, got {' '.join(what)}; name OLD::f NEW::f")
         raise typer.Exit(diff_changes(read_words(what), options, style=style, again=again))
-    from difftrust.source.revisions import split_where
+    from difftrust.diff.revisions import split_where
 
     with undecided_on_failure(), patience(say) as phase:
         report = _one(what, replace(options, phase=phase))
@@ -108,8 +108,8 @@ def diff(
 
 def _one(what: list[str], options: "DiffOptions") -> "DiffReport":
     from difftrust.diff.diff import diff as run
+    from difftrust.diff.revisions import resolve_where, split_where
     from difftrust.diff.version import load_version
-    from difftrust.source.revisions import resolve_where, split_where
 
     if len(what) == 1 and split_where(what[0])[0]:
         what = [what[0], "".join(split_where(what[0])[1:])]

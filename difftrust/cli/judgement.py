@@ -48,7 +48,7 @@ def check_one(where: str, request: CheckRequest) -> int:
     Raises WrongUsage for wrong options before anything is run.
     """
     from difftrust.check.pin import as_it_was
-    from difftrust.source.revisions import resolve_where, split_where
+    from difftrust.diff.revisions import resolve_where, split_where
 
     if request.pins and "::" in where and split_where(where)[0]:
         raise WrongUsage(f"expected a file to write an example into, got {where}; name the file as it is now")

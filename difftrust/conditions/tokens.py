@@ -9,8 +9,8 @@ from functools import cached_property
 from importlib import resources
 from typing import Any, Final
 
-from difftrust.conditions.parts import with_forms
 from difftrust.conditions.predicates import BUILTINS
+from difftrust.conditions.text_forms import with_forms
 from difftrust_core.languages.python.syntax import expression
 
 _SCAN = re.compile(

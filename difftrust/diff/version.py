@@ -145,6 +145,7 @@ def bundle_of(
         texts = {module.name: text_of(module, modules, instead, text) for module in modules.every}
         package = package_of(
             modules,
+            modules.external,
             texts,
             names=names,
             left_out=left_out,

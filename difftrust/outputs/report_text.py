@@ -10,7 +10,7 @@ from difftrust.check.pin import parse_pin
 from difftrust.check.report import CheckReport
 from difftrust.check.spelling import EFFECTS, field_orders, parts_of, spelled_in, spelled_outcome, typed, value_alone
 from difftrust.diff.comparison import DiffReport
-from difftrust.source.revisions import split_where
+from difftrust.diff.revisions import split_where
 from difftrust.source.scopes import expression_in
 from difftrust.source.values import Names, NotSpelled
 from difftrust.text import json_value, printable, quote_word, shorten

@@ -134,13 +134,13 @@ def preamble_of(
     *,
     also: Collection[str] = (),
     allowed: Sequence[str] = (),
-    provided: Callable[[ast.stmt], ast.stmt | None] = lambda statement: None,
+    available_import: Callable[[ast.stmt], ast.stmt | None] = lambda statement: None,
 ) -> Preamble:
     """Return what the signature, the decorators and the body rest on, and the names ``also``, transitively.
 
     Imports of the standard library all stay, of packages those that may be imported: numpy, pandas, polars and
-    ``allowed``. A definition that needs another import when it is made is left out and named. ``provided``: what of
-    an import from the function's own package is there.
+    ``allowed``. A definition that needs another import when it is made is left out and named. ``available_import``
+    returns what of an import from the function's own package is there.
     """
     function, body = target.function, target.module.body
     packages = {name.partition(".")[0] for name in (*LIBRARIES, *allowed)}
@@ -152,7 +152,7 @@ def preamble_of(
     def written(statement: ast.stmt) -> ast.stmt:
         """Return the statement as the preamble has it: of the checked method the head, of imports what is there."""
         if isinstance(statement, IMPORTS):
-            return provided(statement) or statement
+            return available_import(statement) or statement
         if statement is not target.owner or not isinstance(statement, ast.ClassDef):
             return statement
         made, method = copy.copy(statement), copy.copy(function)
@@ -172,7 +172,7 @@ def preamble_of(
     kept = []
     for statement in body:
         is_import = isinstance(statement, IMPORTS)
-        is_own = is_import and provided(statement) is not None
+        is_own = is_import and available_import(statement) is not None
         foreign = [p for p in packages_of(statement) if p not in known] if is_import and not is_own else []
         lacking = [] if is_import else sorted(missing.keys() & _needed_at_once(statement, lazy=lazy))
         is_wanted = statement in needed or (is_own and "*" in bound_by(statement))
@@ -441,7 +441,7 @@ class Modules:
         bases = [(s.name, self._resolved(module, base)) for s in left for base in s.bases]
         return [name for name, (source, base) in bases if source and not source.kept.isdisjoint(source.binders[base])]
 
-    def provided(self, statement: ast.stmt) -> ast.stmt | None:
+    def available_import(self, statement: ast.stmt) -> ast.stmt | None:
         """Return an import of the own module from the package, of it what is wanted; None where that is not there."""
         match statement:
             case ast.ImportFrom(names=aliases, level=level):
@@ -451,11 +451,17 @@ class Modules:
                 is_open = not known.isdisjoint(("__getattr__", "*"))
                 wanted = [a for a in aliases if a.name == "*" or (a.asname or a.name) in self.own.wanted]
                 there = [a for a in wanted if is_open or a.name in known or self._is_there(base, a.name)]
-                if wanted == there and (source is not None or any(a.name not in known for a in there)):
-                    return ast.ImportFrom(module=statement.module, names=there, level=level) if there else None
+                if there and there == wanted:
+                    return ast.ImportFrom(module=statement.module, names=there, level=level)
             case ast.Import(names=aliases) if all(self._load(alias.name) is not None for alias in aliases):
                 return statement
         return None
+
+    def put_own_imports_first(self) -> None:
+        """Let the modules that the own one imports stand first: where two have a class of one name, theirs counts."""
+        nodes = ast.walk(self.own.tree)
+        direct = [name for node in nodes for name in self.own.modules_in(node) if name in self.found]
+        self.found = {name: self.found[name] for name in (self.own.name, *direct)} | self.found
 
     def _is_there(self, base: str, name: str) -> bool:
         return self._load(base if name == "*" else f"{base}.{name}") is not None

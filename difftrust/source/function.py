@@ -18,7 +18,7 @@ from difftrust.source.conditions import Conditions, conditions_of
 from difftrust.source.docstring import IS_EXCEPTION, exceptions_in, types_in
 from difftrust.source.doctests import Example, example_of, examples_in
 from difftrust.source.literal_calls import Caller, mine_calls
-from difftrust.source.package import ALONE, Package, surrounded
+from difftrust.source.package import ALONE, Package, surroundings_of
 from difftrust.source.scopes import bound_names, free_names, names_in_prose, tree_of
 from difftrust.source.target import Target, find_target, refuse_deep_nesting
 from difftrust.source.usage import COLUMN, asked_kinds, candidate_types, named_type, usage_types
@@ -93,7 +93,7 @@ def load_stub(
     plain = find_target(where)
     if needs_docstring and not plain.docstring:
         raise BadStub(f"expected a docstring that says what {plain.entry_point} shall do, found none; write one")
-    around = surrounded(plain, (*candidates, *examples), allowed=allow_imports)
+    around = surroundings_of(plain, (*candidates, *examples), allowed=allow_imports)
     target, package = around.target, around.package
     loading = Loading(target, candidates)
     conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters], sentences=True)
@@ -108,7 +108,7 @@ def load_stub(
     any_order = order_is_free(target.docstring)
     said = [f'the order of results does not count: "{any_order}" (it does with --equality strict)'] if any_order else []
     names = loading.names | conditions.names | classes_in(types.types) | around.names
-    preamble = preamble_of(plain, also=names, allowed=allow_imports, provided=around.provided)
+    preamble = preamble_of(plain, also=names, allowed=allow_imports, available_import=around.available_import)
     packages = {
         *preamble.libraries,
         *package.libraries,
@@ -134,7 +134,7 @@ def load_stub(
 
 def refused_examples(where: str, texts: Sequence[str]) -> dict[str, str]:
     """Return those of ``texts`` that ``load_stub`` would not take as examples, each with why."""
-    loading, found = Loading(surrounded(find_target(where), texts, allowed=()).target, ()), {}
+    loading, found = Loading(surroundings_of(find_target(where), texts, allowed=()).target, ()), {}
     for text in texts:
         try:
             loading.read_example(text)

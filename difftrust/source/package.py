@@ -137,7 +137,7 @@ ALONE = Package()
 
 def names_for(target: Target, text: str) -> Names:
     """Return the names that a function's file has for what ``text`` names: its own, and its package's."""
-    whole = surrounded(target, (text,), allowed=()).target
+    whole = surroundings_of(target, (text,), allowed=()).target
     imports = [s for s in target.module.body if isinstance(s, IMPORTS | ast.Try)]  # not those for types alone
     spelled = Scope(whole, ast.Module(body=[*imports], type_ignores=[])).spelled
     here = {name: written for written, name in spelled.items()}
@@ -145,22 +145,22 @@ def names_for(target: Target, text: str) -> Names:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surrounded:
-    """A function with what it and its candidates take of its package."""
+class Surroundings:
+    """What a function and its candidates take of its package."""
 
     target: Target
-    """As inputs are read from it."""
+    """The function as inputs are read from it, with the definitions of other modules."""
     package: Package
-    provided: Callable[[ast.stmt], ast.stmt | None]
-    """What of an import from it is there."""
+    available_import: Callable[[ast.stmt], ast.stmt | None]
+    """Return what of an import from it is there."""
     names: frozenset[str] = frozenset()
     """Of its own file, what it takes."""
     notes: tuple[str, ...] = ()
-    """What candidates cannot use of it, and what lets them."""
+    """What candidates cannot use of it."""
 
 
-def surrounded(target: Target, texts: Sequence[str], *, allowed: Collection[str]) -> Surrounded:
-    """Return a function with its package around it, as far as its own file or candidates ask for it.
+def surroundings_of(target: Target, texts: Sequence[str], *, allowed: Collection[str]) -> Surroundings:
+    """Return what a function has around it of its package, as far as its own file or candidates ask for it.
 
     ``texts``: candidates and whatever else names what the file binds. ``allowed``: packages that may be imported.
     """
@@ -170,32 +170,34 @@ def surrounded(target: Target, texts: Sequence[str], *, allowed: Collection[str]
     beside = ast.Module(body=[s for text in texts for s in tree_of(text).body], type_ignores=[])
     named = names_of(target.function, target.owner) | names_in_prose(target.docstring)
     modules.use(beside).want(*sorted(named)).ask_all()
-    direct = [name for node in ast.walk(target.module) for name in modules.own.modules_in(node)]
-    modules.found = {
-        each: modules.found[each] for each in (modules.own.name, *direct) if each in modules.found
-    } | modules.found
+    modules.put_own_imports_first()
     if not modules.others:
-        return Surrounded(target=target, package=ALONE, provided=lambda statement: None)
+        return Surroundings(target=target, package=ALONE, available_import=lambda statement: None)
     taken = {module.name: module.statements for module in modules.others}
     imported = packages_of(*(statement for statements in taken.values() for statement in statements))
-    modules.external = {package: guarded for package, guarded in modules.external.items() if package in imported}
     package = package_of(
         modules,
+        {package: guarded for package, guarded in modules.external.items() if package in imported},
         {module.name: text_of(module, modules) for module in modules.others},
         names=(name,),
         left_out={},
         is_there=lambda package: package in (*LIBRARIES, *allowed) or file_of(package) is not None,
     )
     target = with_modules(target, root, taken)
-    absent = [each for each in (*package.missing, *package.without) if each != name.partition(".")[0]]
-    said = f"not here, and imported by its package: {', '.join(absent)}; what uses them raises NotAvailable"
-    notes = (said,) if absent else ()
-    own = frozenset(modules.own.wanted)
-    return Surrounded(target=target, package=package, provided=modules.provided, names=own, notes=notes)
+    absent = [each for each in package.missing if each != name.partition(".")[0]]
+    said = f"not installed here, so inputs on which its package uses it are left out: {', '.join(absent)}"
+    return Surroundings(
+        target=target,
+        package=package,
+        available_import=modules.available_import,
+        names=frozenset(modules.own.wanted),
+        notes=(said,) if absent else (),
+    )
 
 
 def package_of(
     modules: Modules,
+    external: Mapping[str, bool],
     texts: Mapping[str, str],
     *,
     names: Collection[str],
@@ -204,13 +206,14 @@ def package_of(
 ) -> Package:
     """Return what the own module of ``modules`` has around it.
 
+    ``external``: packages that the modules import, and whether all do so in a ``try`` that goes on without them.
     ``texts``: of the modules, by name. ``names``: under which the own one is known, the one it sees first.
     ``left_out``: names of modules that are not in their texts, None for a module that has none. ``is_there``: whether
     a package may be imported.
     """
-    packages = [package for package in modules.external if package != "."]
+    packages = [package for package in external if package != "."]
     there = tuple(filter(is_there, packages))
-    without = tuple(package for package in packages if package not in there and modules.external[package])
+    without = tuple(package for package in packages if package not in there and external[package])
     missing = tuple(package for package in packages if package not in (*there, *without))
     sources = {module.name: (texts[module.name], module.is_package) for module in modules.others}
     for name in [modules.own.name, *sources]:

@@ -173,13 +173,17 @@ def hear() -> None:
 
 
 def complete(namespace: dict[str, Any], late: list[tuple[str, str, str]], classes: list[tuple[str, str]]) -> None:
-    """Give other modules what they take of the own one, and the own namespace the classes that inputs are made of."""
+    """Give other modules what they take of the own one, and the own namespace the classes that inputs are made of.
+
+    All is loaded from here on: what a package that is missing would give may not be used any more.
+    """
     for module, name, own in late:
         if module in sys.modules and own in namespace:
             setattr(sys.modules[module], name, namespace[own])
     for module, name in classes:
         with contextlib.suppress(Exception):
             namespace.setdefault(name, getattr(importlib.import_module(module), name))
+    _loading[0] = False
 
 
 def _heard(message: Any, category: Any = None, *arguments: Any, **named: Any) -> None:
@@ -233,12 +237,11 @@ class Function:
 
 
 def caller(namespace: dict[str, Any], owner: str, name: str, awaitable: bool, sets: list[str]) -> Any:
-    """Return what calls the version and says all that is seen of it; all is loaded from here on.
+    """Return what calls the version and says all that is seen of it.
 
     ``awaitable``: it says too whether the result has to be awaited. ``sets``: attributes of the object, which count as
     they are after the call.
     """
-    _loading[0] = False
     warnings.simplefilter("ignore")
 
     def call(*arguments: Any, **named: Any) -> Any:

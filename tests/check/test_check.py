@@ -326,7 +326,9 @@ def test_where_only_validation_differs_the_check_is_undecided_and_says_what_sett
     assert re.search(r"kept 200 of \d+ draws: .*\d+ IndexError in most candidates, others return", out)
     status, out = checked(FIRST, codes, "-n", 200, "--assume", "items")
     assert status == 0, out
-    assert "No disagreement in 200 inputs" in out
+    n_distinct = re.search(r"200 inputs \((\d+) distinct\)", out)
+    assert n_distinct is not None
+    assert f"at most {1 - 0.05 ** (1 / int(n_distinct[1])):.4f}" in out
     assert "differ on" not in out
     assert "outside the domain" in out
 

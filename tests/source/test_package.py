@@ -9,6 +9,7 @@ from difftrust.check.check import check
 from difftrust.check.options import CheckOptions
 from difftrust.check.pin import pin_examples
 from difftrust.check.prepare import prepare
+from difftrust.check.report import CheckReport
 from difftrust.source.function import load_stub
 
 FILES = {
@@ -63,13 +64,18 @@ def where(tmp_path: Path) -> str:
     return f"{tmp_path}/shop/core.py::label"
 
 
-def behaviours(where: str, candidates: dict[str, str], folder: Path) -> list[set[str]]:
-    """Return which candidates do the same on every input."""
+def checked(where: str, candidates: dict[str, str], folder: Path) -> CheckReport:
+    """Return what a check of these candidates reports."""
     folder.mkdir()
     for name, code in candidates.items():
         (folder / f"{name}.py").write_text(code)
-    report = dt.check(where, candidates=folder, n=100).report
-    return [{name.removesuffix(".py") for name in cluster.candidates} for cluster in report.clusters]
+    return dt.check(where, candidates=folder, n=100).report
+
+
+def behaviours(where: str, candidates: dict[str, str], folder: Path) -> list[set[str]]:
+    """Return which candidates do the same on every input."""
+    clusters = checked(where, candidates, folder).clusters
+    return [{name.removesuffix(".py") for name in cluster.candidates} for cluster in clusters]
 
 
 def test_inputs_and_candidates_know_what_a_file_imports_from_its_package(where: str, tmp_path: Path) -> None:
@@ -93,8 +99,18 @@ def test_what_is_not_there_is_said(where: str) -> None:
     stub = load_stub(where, candidates=("def label(line, note):\n    return lost(models.load(note))\n",))
     assert stub.notes[-2:] == (
         "left out for the candidates: from .nowhere import lost",
-        "not here, and imported by its package: no_such_package; what uses them raises NotAvailable",
+        "not installed here, so inputs on which its package uses it are left out: no_such_package",
     )
+
+
+def test_what_uses_a_missing_package_decides_nothing(where: str, tmp_path: Path) -> None:
+    """One candidate comes to it where a note is long, another never: only the other inputs are compared."""
+    uses = RIGHT.replace("return", "len(note) > 3 and models.load(note)\n    return")
+    report = checked(where, {"one": RIGHT, "other": uses}, tmp_path / "candidates")
+    assert report.verdict == "coherent"
+    assert "used a package that is not here" in dict(report.left_out)
+    always = RIGHT.replace("return", "models.load(note)\n    return")
+    assert checked(where, {"one": RIGHT, "other": always}, tmp_path / "always").verdict == "undecided"
 
 
 def test_other_modules_are_read_only_where_they_are_named(where: str) -> None:

@@ -14,6 +14,7 @@ from difftrust.check.options import ALL, QUORUM, Suggestion
 from difftrust.check.outcomes import Answers, Measured, OutcomeClasses, builtin_of
 from difftrust.check.programs import Executor, Ran, lacks_package
 from difftrust.search.inputs import InputSource
+from difftrust.source.sandbox_imports import MISSING
 from difftrust_core.base.literals import Instance
 from difftrust_core.base.records import Kind, Outcome, Program
 from difftrust_core.base.task import Task
@@ -218,6 +219,8 @@ class InputFilter:
         unbuilt = next((said for kind, said in row if kind == Kind.UNSUPPORTED and said.startswith("input: ")), "")
         if unbuilt:
             return Judged(text=text, why=f"not built ({unbuilt.removeprefix('input: ')})")
+        if any(kind == Kind.EXCEPTION and said.startswith(MISSING) for kind, said in row):
+            return Judged(text=text, why="used a package that is not here")
         if self.validity == ALL:
             return Judged(text=text, why="", outcomes=row)
         loaded = [(p, o) for p, o in zip(self.programs, row, strict=True) if o[0] != Kind.LOAD_ERROR]

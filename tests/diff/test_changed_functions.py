@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.source.changed import changed_functions
+from difftrust.diff.changed_functions import changed_functions
 from difftrust_core.exceptions import WrongUsage
 from tests.support.repository import commit, git, repository, write
 

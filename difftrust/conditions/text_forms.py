@@ -36,11 +36,14 @@ _PART = re.compile(
     rf"|[a-z]+(?: [a-z]+)?,? (?:from|between) {_RANGE.replace('low', 'first').replace('high', 'last')})",
     re.IGNORECASE,
 )
-_GROUPS = re.compile(rf"(?P<times>{_N}) (?:groups|blocks) of |(?P<pairs>{_N}) pairs of (?=\w)", re.IGNORECASE)
+_PAIRS = re.compile(rf"\b({_N}) pairs of (?=\w)", re.IGNORECASE)
+_GROUPS = re.compile(rf"({_N}) (?:groups|blocks) of ", re.IGNORECASE)
 _JOIN = re.compile(
     r"(?:,| and|, and)?(?: (?:which|that) (?:is|are))? (?:(?:directly |immediately )?followed by|then|and|plus) |, ",
     re.IGNORECASE,
 )
+_START = re.compile(rf"(?:\b(?:{_N}|exactly|at least|up to|words)|(?<!\w)[\"'`]) ?", re.IGNORECASE)
+"""Where a part may begin."""
 _IN_ORDER = re.compile(r"\bfollowed by\b|\bthen\b|\bfrom\b|\bseparated by\b", re.IGNORECASE)
 _APART = re.compile(rf",? (?:separated|joined) by (?:single |an? )?({'|'.join(_MARKS)})s?\b", re.IGNORECASE)
 _LISTED = re.compile(
@@ -63,15 +66,16 @@ _BEHIND = re.compile(
 
 def with_forms(sentence: str) -> str:
     """Return a sentence with what is said by two parts or more as its pattern, between two control characters."""
-    for match in re.finditer(rf"(?:\b(?:{_N}|exactly|at least|up to|words)|(?<!\w)[\"'`]) ?", sentence, re.IGNORECASE):
+    text = _PAIRS.sub(r"\1 groups of two ", sentence)
+    for match in _START.finditer(text):
         start = match.start()
-        is_apposed = _APPOSED.search(sentence[:start]) is not None
-        found = _form_at(sentence, start) if is_apposed or _BEFORE.search(sentence[:start]) else None
-        said = sentence[start : found[1]] if found is not None else ""
+        is_apposed = _APPOSED.search(text[:start]) is not None
+        found = _form_at(text, start) if is_apposed or _BEFORE.search(text[:start]) else None
+        said = text[start : found[1]] if found is not None else ""
         if (is_apposed or re.search("[\"'`]", said)) and not _IN_ORDER.search(said):
             continue  # "letters, a comma and a hyphen"; "'r' and 'w'"
-        if found is not None and _BEHIND.match(sentence, found[1]):
-            return f"{sentence[:start]}\x02{found[0]}\x03{sentence[found[1] :]}"
+        if found is not None and _BEHIND.match(text, found[1]):
+            return f"{text[:start]}\x02{found[0]}\x03{text[found[1] :]}"
     return sentence
 
 
@@ -81,31 +85,26 @@ def _form_at(text: str, at: int) -> tuple[str, int] | None:
         mark = _MARKS[listed["mark"].lower()]
         one = f"{_plain(listed['kind'])}+" if listed["kind"] else rf"[^{mark}\s]+"
         return f"{one}(?:{mark}{one})*", listed.end()
-    groups = _GROUPS.match(text, at)
-    if groups:
-        n = _number(groups["times"] or groups["pairs"])
-        inner = f"two {text[groups.end() :]}" if groups["pairs"] else text[groups.end() :]
-        at = groups.end() - 4 * bool(groups["pairs"])
-        part = _PART.match(inner)
-        patterns, at = [_pattern(part)] * n if part else [], at + (part.end() if part else 0)
-    else:
-        patterns = []
-        while part := _PART.match(text, at):
-            patterns.append(_pattern(part))
-            at = part.end()
-            join = _JOIN.match(text, at)
-            if join is None or not _PART.match(text, join.end()):
-                break
-            at = join.end()
-        n = _number(part["few"]) if part and len(patterns) == 1 and part["few"] and not part["more"] else 0
-    apart = _APART.match(text, at)
-    if apart:
-        patterns = patterns if groups else [_class_of(part)] * n if part and n else []
-    if len(patterns) < 2 or not all(patterns) or (groups and not apart):
-        return None
-    if not apart:
-        return "".join(patterns), at
-    return f"{patterns[0]}(?:{_MARKS[apart[1].lower()]}{patterns[0]}){{{n - 1}}}", apart.end()
+    if groups := _GROUPS.match(text, at):
+        part = _PART.match(text, groups.end())
+        return _apart(text, part.end(), _pattern(part), _number(groups[1])) if part else None
+    patterns = []
+    while part := _PART.match(text, at):
+        patterns.append(_pattern(part))
+        at = part.end()
+        join = _JOIN.match(text, at)
+        if join is None or not _PART.match(text, join.end()):
+            break
+        at = join.end()
+    if part and len(patterns) == 1 and part["few"] and not part["more"]:
+        return _apart(text, at, _class_of(part), _number(part["few"]))
+    return ("".join(patterns), at) if len(patterns) > 1 and all(patterns) else None
+
+
+def _apart(text: str, at: int, one: str, n: int) -> tuple[str, int] | None:
+    """Return the pattern of n times ``one`` with what is said to be between, and where that ends; None if it is not."""
+    mark = _APART.match(text, at)
+    return (f"{one}(?:{_MARKS[mark[1].lower()]}{one}){{{n - 1}}}", mark.end()) if mark and one and n > 1 else None
 
 
 def _pattern(part: re.Match[str]) -> str:
@@ -130,12 +129,9 @@ def _class_of(part: re.Match[str]) -> str:
         return plain
     if low.isdigit() and high.isdigit() and int(low) < int(high) and plain[-1:] != "]":
         return f"(?:{'|'.join(_numbers(int(low), int(high)))})"
-    is_of_class = plain == "" or (plain[:1] == "[" and re.fullmatch(plain, low) and re.fullmatch(plain, high))
-    return (
-        f"[{low}-{high}]"
-        if is_of_class and len(low + high) == 2 and low < high and low.isalpha() == high.isalpha()
-        else ""
-    )
+    is_of_kind = plain == "" or (plain[:1] == "[" and re.fullmatch(plain, low) and re.fullmatch(plain, high))
+    is_range = len(low + high) == 2 and low < high and low.isalpha() == high.isalpha()
+    return f"[{low}-{high}]" if is_of_kind and is_range else ""
 
 
 def _plain(kind: str) -> str:

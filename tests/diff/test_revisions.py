@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from difftrust.source.changed import changed_functions
-from difftrust.source.revisions import resolve_where, unpacked
+from difftrust.diff.changed_functions import changed_functions
+from difftrust.diff.revisions import resolve_where, unpacked
 from difftrust.source.target import find_target
 from difftrust_core.base.files import PREFIX
 from difftrust_core.exceptions import BadStub, DifftrustError, WrongUsage

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from difftrust.conditions.parts import with_forms
+from difftrust.conditions.text_forms import with_forms
 
 HEX_PAIR = "[0-9a-f]{2}"
 ROWS = [

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from difftrust.diff.revisions import MAX_FILE, Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
 from difftrust.source.closure import Definitions
-from difftrust.source.revisions import MAX_FILE, Blob, commit_of, list_blobs, list_worktree, read_blobs, top_of
 from difftrust.source.scopes import IMPORTS, bound_by, free_names
 from difftrust.source.target import (
     DEFINED,
