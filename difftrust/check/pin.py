@@ -17,7 +17,7 @@ from typing import Self
 
 from difftrust.source.package import names_for
 from difftrust.source.scopes import bound_names, expression_in
-from difftrust.source.target import Target, find_target, root_of
+from difftrust.source.target import Target, find_target
 from difftrust.source.values import Names, NotSpelled
 from difftrust.types.own import Function
 from difftrust_core.base.files import write_whole
@@ -375,7 +375,7 @@ def _read(file: Path) -> tuple[str, ast.Module]:
 
 def _head(file: Path, target: Target) -> str:
     """Return how a new file begins: the folder that the function is imported from is found from the file's own."""
-    root = os.path.relpath(root_of(target.path), file.resolve().parent)
+    root = os.path.relpath(target.root, file.resolve().parent)
     return (
         '"""What was said to be right, as tests."""\n\nimport sys\nfrom pathlib import Path\n\n'
         f"sys.path.insert(0, str((Path(__file__).parent / {root!r}).resolve()))"
@@ -440,7 +440,7 @@ def _called(call: str, target: Target) -> str:
 
 
 def _module(target: Target) -> str:
-    path = target.path.resolve().relative_to(root_of(target.path)).with_suffix("")
+    path = target.path.resolve().relative_to(target.root).with_suffix("")
     parts = path.parts[:-1] if path.name == "__init__" else path.parts
     if not all(part.isidentifier() for part in parts):
         raise WrongUsage(f"expected a module that can be imported, got {target.path.name}; rename it")

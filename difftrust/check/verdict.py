@@ -136,15 +136,18 @@ def doubts_of(found: Evidence) -> tuple[Undecided, ...]:
             came = f"a value came back on {measured.n_returning}"
             why = f"on {n_inputs} distinct inputs {came}, {MIN_DISTINCT} are needed"
         doubts.append(Undecided(why=why, remedy=_more_inputs(name, left_out)))
-    doubts += [] if found.examples.n else _one_object(task, inputs)
+    doubts += [] if found.examples.n else one_object(name, task.preamble, inputs)
     outcomes = measured.distinct.outcomes | found.seeds.outcomes
     return (*doubts, *_one_outcome(name, n_inputs, outcomes, drawn.exhausted))
 
 
-def _one_object(task: Task, inputs: Collection[str]) -> list[Undecided]:
-    """Doubt a method that only ran on objects as they are made without arguments, where the class keeps something."""
-    owner, _, method = task.entry_point.rpartition(".")
-    if not owner or not re.search(r"\bself\.\w+(?:: [^=\n]+)? = ", task.preamble):
+def one_object(entry_point: str, code: str, inputs: Collection[str]) -> list[Undecided]:
+    """Doubt a method that only ran on objects as they are made without arguments, where the class keeps something.
+
+    ``code``: holds the class. ``inputs``: argument tuples.
+    """
+    owner, _, method = entry_point.rpartition(".")
+    if not owner or not re.search(r"\bself\.\w+(?:: [^=\n]+)? = ", code):
         return []
     if not all(re.match(rf"\({re.escape(owner)}\(\)[,)]", text) for text in inputs):
         return []

@@ -25,6 +25,7 @@ Weight = Literal["same", "counts", "doubtful", "nothing"]
 _NO_ANSWER = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH, Kind.LOAD_ERROR)
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"(?<![\w.])-?(?:\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|inf|nan)(?![\w.])")
+_NEGATIVE_ZERO = re.compile(r"Decimal\('-(0(?:\.0*)?')")
 _HIDDEN = re.compile(r"[\[{:] ?\.\.\.|\.\.\.[\]}]")
 """An item of a list or dict that no text tells from another."""
 _OF_WRONG_KINDS = ("TypeError", "AttributeError")
@@ -100,7 +101,7 @@ def plain(outcome: Outcome) -> Outcome:
 
 
 def _skeleton(text: str) -> str:
-    return _FLOAT.sub("0.0", text)
+    return _FLOAT.sub("0.0", _NEGATIVE_ZERO.sub(r"Decimal('\1", text))
 
 
 def raised_in(nodes: Sequence[ast.AST]) -> set[str]:

@@ -8,6 +8,7 @@ from functools import partial
 
 from difftrust.check.programs import Executor, open_sandbox
 from difftrust.check.report import Undecided
+from difftrust.check.verdict import one_object
 from difftrust.diff.changed_behaviour import Compare, raised_in, unreached
 from difftrust.diff.comparison import DiffOptions, DiffReport, DiffVerdict
 from difftrust.diff.directed import changed_statements, functions_text
@@ -181,7 +182,7 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
             f"the arguments of {text} are not known here, so it was not run",
             "write them out, of literals and classes",
         )
-    if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes:
+    if found.ran < _FEW and parameters_of(pair.targets[1]) and not found.changes and not found.exhausted:
         yield f"only {found.ran} known inputs are accepted by the function", give_calls
     if found.compared and not found.returned and not found.opaque:
         yield (
@@ -210,6 +211,8 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
             f"no input reached what differs: {'; '.join(found.unreached)}",
             "give a call that gets there with --example",
         )
+    for doubt in one_object(pair.targets[1].entry_point, pair.bundles[1].code, found.rows):
+        yield doubt.why, doubt.remedy
     if found.silent and found.doubtful:
         yield (
             f"the {found.silent} version raises on all inputs, which it may not allow, and the other does not",

@@ -49,6 +49,7 @@ _Constant = TypeVar("_Constant")
 _MAX_CONSTANT = 2_000
 _REPLACED = 0.8
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_FLAGS = re.compile(r"\bre\.(?:[IMSXA]|[A-Z]{5,})\b|\(\?[aimsx]+[-:)]")
 _MAX_NODES = 12
 _MOST_KEYS = 8
 
@@ -66,7 +67,8 @@ def changed_statements(old: str, new: str) -> list[str]:
 def constants_in(lines: Sequence[str]) -> tuple[list[str], list[int | float]]:
     """Return the texts and numbers that single lines name or match, of each the nearest first, then what lies next."""
     mined = mine_constants([_whole(line) for line in lines])
-    around = [_around_text(text) for text in mined.texts if isinstance(text, str)]
+    has_flags = any(map(_FLAGS.search, lines))
+    around = [_around_text(text, has_flags=has_flags) for text in mined.texts if isinstance(text, str)]
     beside = [(number, number + 1, number - 1, -number) for number in mined.numbers if math.isfinite(number)]
     return _in_turn(around)[:_MOST_TEXTS], _in_turn(beside)[:_MOST_NUMBERS]
 
@@ -85,8 +87,17 @@ def _whole(line: str) -> str:
     return next((text for text in tries if parsed(text) is not None), "")
 
 
-def _around_text(text: str) -> Iterator[str]:
-    yield from (text, *texts_for(text)[:_MATCHING], text.upper(), text.lower(), text.title())
+def _around_text(text: str, *, has_flags: bool = False) -> Iterator[str]:
+    """Iterate over a text, what matches it as a pattern, and their neighbours.
+
+    ``has_flags``: a line sets flags of a pattern, so that letters in the other case and line ends may match too.
+    """
+    matching = texts_for(text)[:_MATCHING]
+    for each in (matching or [text]) if has_flags else ():
+        middle = len(each) // 2
+        yield from (each.swapcase(), f"{each}\n{each}", f"a\n{each}", f"{each}\na")
+        yield from (f"{each[:middle]}\n{each[middle:]}", f"{each[:middle]}\n{each[middle + 1 :]}")
+    yield from (text, *matching, text.upper(), text.lower(), text.title())
     yield from (f"a{text}b", f"a {text} b", f" {text}", f"{text} ", text + text, f"{text}a", f"a{text}")
     yield from (f"a{text}{text}b", f"a{text}b{text}c", text[:-1], text[1:])
     if len(text) > 1 and " " not in text:

@@ -11,16 +11,13 @@ from dataclasses import dataclass, replace
 from difftrust.diff.version import Bundle, Version
 from difftrust.search.drawing import sample_seeds
 from difftrust.source.doctests import examples_in
-from difftrust.source.function import Loading, or_none, widened
+from difftrust.source.function import Loading, widened, with_method_types
 from difftrust.source.literal_calls import mine_calls
 from difftrust.source.package import with_modules
 from difftrust.source.target import DEFINED, Target
-from difftrust.source.usage import alternatives, named_type, usage_types
+from difftrust.source.usage import alternatives
 from difftrust.types.argument_types import Annotations, ArgumentTypes, Parameter, arguments_of
-from difftrust.types.classes import methods_of
-from difftrust.types.infer import literal_of
-from difftrust.types.own import Function, parameters_in
-from difftrust.types.value_types import type_of_values
+from difftrust.types.own import Function
 from difftrust_core.exceptions import BadStub
 from difftrust_core.languages.python.syntax import expression
 
@@ -135,44 +132,19 @@ class Pair:
 def target_of(version: Version, bundle: Bundle) -> Target:
     """Return the function in its file, beside it the classes and constants of other modules that it rests on.
 
-    A class's ``__init__`` becomes a function of the class's name. What objects are made of gets types where its
-    ``__init__`` has none.
+    A class's ``__init__`` becomes a function of the class's name.
     """
     others = {name: body for name, body in bundle.modules.items() if name}
-    target = with_modules(version.target, version.root, others)
-    body = [_with_types(statement) for statement in target.module.body]
-    target = replace(target, module=ast.Module(body=body, type_ignores=[]))
+    target = with_method_types(with_modules(version.target, version.root, others))
     owner = target.owner
-    if owner is None:
+    if owner is None or not version.makes:
         return target
-    if not version.makes:
-        owner = next((s for s in reversed(body) if isinstance(s, ast.ClassDef) and s.name == owner.name), owner)
-        return replace(target, owner=owner)
     made = copy.copy(target.function)
     made.name, made.args = owner.name, copy.copy(made.args)
     first = "posonlyargs" if made.args.posonlyargs else "args"
     setattr(made.args, first, getattr(made.args, first)[1:])
     made.decorator_list = []
     return replace(target, owner=None, function=made)
-
-
-def _with_types(statement: ast.stmt) -> ast.stmt:
-    """Return a class whose ``__init__`` has annotations, guessed where it has none."""
-    if not isinstance(statement, ast.ClassDef) or "__init__" not in methods_of(statement):
-        return statement
-    init = methods_of(statement)["__init__"]
-    made, typed = copy.copy(statement), copy.deepcopy(init)
-    used = usage_types(init, ())
-    missing = {p.name: p.default for p in [*parameters_in(init.args)][1:] if not (p.annotation or p.variadic)}
-    for argument in [*typed.args.posonlyargs, *typed.args.args, *typed.args.kwonlyargs]:
-        if argument.arg in missing:
-            default = missing[argument.arg]
-            by_default = type_of_values([literal_of(default)])
-            found = used.get(argument.arg) or by_default or named_type(argument.arg)
-            is_none = isinstance(default, ast.Constant) and default.value is None
-            argument.annotation = or_none(found) if found is not None and is_none else found
-    made.body = [typed if s is init else s for s in statement.body]
-    return made
 
 
 def load(pair: Pair, parameters: Sequence[Parameter], examples: Sequence[str]) -> Loading:
@@ -229,6 +201,8 @@ class Kinds:
 
     parameters: tuple[Parameter, ...]
     guessed: frozenset[str]
+    unknown: frozenset[str]
+    """Those of which nothing tells what they are."""
     notes: tuple[str, ...]
 
 
@@ -260,11 +234,12 @@ def settle(loading: Loading, functions: Sequence[Function], answers: Answers, *,
         how = "by its use or name" if guesses[name].is_sound else "unknown, so several kinds were tried"
         unknown = next(p.annotation for p in loading.parameters if p.name == name)
         why = f"; its annotation {ast.unparse(unknown)} is not understood" if unknown is not None else ""
-        notes.append(f"{name}: {' | '.join(kinds)}, {how}{why}")
-    annotated = {**known, **{name: _union(kinds) for name, kinds in chosen.items()}}
+        known[name] = _union(kinds)
+        notes.append(f"{name}: {ast.unparse(known[name])}, {how}{why}")
     return Kinds(
-        parameters=tuple(replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters),
+        parameters=tuple(replace(p, annotation=known.get(p.name, p.annotation)) for p in loading.parameters),
         guessed=frozenset(chosen),
+        unknown=frozenset(name for name in chosen if not guesses[name].is_sound),
         notes=tuple(notes),
     )
 

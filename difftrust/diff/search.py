@@ -70,6 +70,8 @@ _BATCH = 500
 _ALONE = 10
 _AGAIN, _MORE_BATCHES = 50, 10
 """Inputs that were skipped since others of their batch took too long are run again in so many batches of so many."""
+_ANY: tuple[Any, ...] = ({"b": 1, "a": [2]}, {}, (1, "a"), (), None, 0.5, b"a", {1})
+"""Values of further kinds, for a parameter of which nothing is known."""
 _WORDS = re.compile(r"\w+")
 _HUGE = re.compile(r"\d{11,}")
 """A whole number that nobody counts to: what Python alone raises for it says little."""
@@ -94,6 +96,8 @@ class Found:
     load_errors: tuple[str, ...] = ()
     not_read: tuple[str, ...] = ()
     """Examples of the user whose arguments are not known here."""
+    exhausted: bool = False
+    """All inputs that the annotations allow were run."""
     notes: list[str] = field(default_factory=list)
     unreached: tuple[str, ...] = ()
     """Lines that differ and that no input reaches, in either version."""
@@ -208,7 +212,9 @@ class Search:
         options.phase("running both versions")
         seen = self.calls = frozenset(loading.calls)
         draws = self._draws(loading, types, seeds)
-        favoured = self._run(list(dict.fromkeys((*loading.calls, *seeds))))
+        everything = None if kinds.guessed else draws.exhaustive("")
+        found.exhausted |= everything is not None
+        favoured = self._run(list(dict.fromkeys((*loading.calls, *seeds, *(everything or ())))))
         draws.favour([_has_kind(favoured.get(text, ()), Kind.VALUE) for text in draws.seeds])
         best = self._best(seeds)
         lines = [*self.lines, *self.constants]
@@ -217,6 +223,7 @@ class Search:
         self._run(directed)
         self._run([text for position in range(options.n) if draws.accepts(text := draws(position, 0))])
         values = [self._others(p.name) if p.name in kinds.guessed else [] for p in kinds.parameters]
+        values = [v + [*_ANY] * (p.name in kinds.unknown) for v, p in zip(values, kinds.parameters, strict=True)]
         odd = self._run(odd_inputs(sorted(best, key=by_length), values))
         self.accepts = lambda text: text in odd or draws.accepts(text)
         self.sure = seen if kinds.guessed else seen | {text for text in found.rows if draws.accepts(text)}

@@ -10,7 +10,7 @@ from difftrust.source.closure import LIBRARIES, Extent, Modules
 from difftrust.source.operators import operators_in
 from difftrust.source.package import Package, package_of, text_of
 from difftrust.source.scopes import names_of
-from difftrust.source.target import MAKERS, Target, find_target, module_name, python_files, root_of, without_texts
+from difftrust.source.target import MAKERS, Target, find_target, module_name, python_files, without_texts
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust.types.own import Function, classes_in, parameters_in
 
@@ -29,7 +29,7 @@ class Version:
     @property
     def root(self) -> Path:
         """The folder from which the file's package is imported; the file's own where it is in none."""
-        return root_of(self.path)
+        return self.target.root
 
     @property
     def makes(self) -> bool:

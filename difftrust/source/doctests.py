@@ -14,7 +14,7 @@ from difftrust.source.target import Target
 from difftrust.source.values import PRELUDE, is_own_module
 from difftrust_core.base.literals import write_literal
 from difftrust_core.exceptions import WrongUsage
-from difftrust_core.languages.python.syntax import expression
+from difftrust_core.languages.python.syntax import expression, parsed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +74,12 @@ def examples_in(docstring: str, target: Target) -> list[Example]:
     import doctest
 
     try:
-        parsed = doctest.DocTestParser().get_examples(docstring)
+        read = doctest.DocTestParser().get_examples(docstring)
     except ValueError:  # uneven indentation
-        parsed = list(_one_by_one(docstring))
+        read = list(_one_by_one(docstring))
     names = {code: name for name, code in doctest.OPTIONFLAGS_BY_NAME.items()}
     found, before, module = [], list[ast.stmt](), _OwnModule(target)
-    for example in parsed:
+    for example in read:
         body = module.statements(example.source)
         if not body or any(names.get(k) == "SKIP" and v for k, v in example.options.items()):
             continue
@@ -178,6 +178,8 @@ class _OwnModule(ast.NodeTransformer):
 def example_of(text: str, target: Target, known: set[str]) -> list[Example]:
     """Return what ``--example`` gives: ``f(1) == 2``, ``f(1)``, ``f([]) raises ValueError``, or a doctest's lines.
 
+    Before a call may stand statements: ``x = Stack(); x.push(1); x.peek() == 1``.
+
     ``known``: the names that its code may use. Raises WrongUsage for anything else.
     """
     stripped = text.strip()
@@ -186,8 +188,20 @@ def example_of(text: str, target: Target, known: set[str]) -> list[Example]:
         if not any(_calls_it(node, target) for example in found for node in tree_of(example.source).body):
             raise _refusal(text, target)
     else:
-        found = [_in_one_line(stripped, target)]
+        before, last = _last_statement(stripped)
+        example = _in_one_line(last, target)
+        if before:
+            example = replace(example, source=f"{before}\n{example.source}", shown=f"{before}; {example.shown}")
+        found = [example]
     return [replace(_with_imports(example, text, target, known), origin="--example") for example in found]
+
+
+def _last_statement(text: str) -> tuple[str, str]:
+    """Return the statements before the last one of a line, and this, which may be none of Python's."""
+    for end in reversed([match.start() for match in re.finditer(";", text)]):
+        if parsed(text[:end].strip()) is not None:
+            return text[:end].strip(), text[end + 1 :].strip()
+    return "", text
 
 
 def _with_imports(example: Example, text: str, target: Target, known: set[str]) -> Example:

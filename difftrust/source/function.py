@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import copy
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +26,8 @@ from difftrust.source.usage import COLUMN, asked_kinds, candidate_types, named_t
 from difftrust.source.values import PRELUDE, Scope
 from difftrust.types.argument_types import Annotations, ArgumentTypes, NotResolved, Parameter, split_arguments
 from difftrust.types.classes import base_names
-from difftrust.types.own import classes_in
+from difftrust.types.infer import literal_of
+from difftrust.types.own import Function, classes_in, parameters_in
 from difftrust.types.value_types import type_of_values
 from difftrust_core.base.literals import BadText, read_literal
 from difftrust_core.base.task import Domain, Task
@@ -94,7 +96,7 @@ def load_stub(
     if needs_docstring and not plain.docstring:
         raise BadStub(f"expected a docstring that says what {plain.entry_point} shall do, found none; write one")
     around = surroundings_of(plain, (*candidates, *examples), allowed=allow_imports)
-    target, package = around.target, around.package
+    target, package = with_method_types(around.target), around.package
     loading = Loading(target, candidates)
     conditions = conditions_of(target, assume, [parameter.name for parameter in loading.parameters], sentences=True)
     loading.take_examples(examples)
@@ -159,6 +161,38 @@ def _task(target: Target, seeds: Sequence[str], preamble: Preamble, conditions: 
         preamble=preamble.text,
         domain=Domain(requires=conditions.requires) if conditions.texts else None,
     )
+
+
+def with_method_types(target: Target) -> Target:
+    """Return a function in its file, the methods of whose classes have annotations, guessed where they have none."""
+    made = {id(s): _with_types(s) for s in target.module.body if isinstance(s, ast.ClassDef)}
+    body = [made.get(id(s), s) for s in target.module.body]
+    owner = target.owner
+    if owner is not None:
+        same = [each for each in made.values() if each.name == owner.name]
+        owner = made.get(id(owner), same[-1] if same else owner)
+    return replace(target, module=ast.Module(body=body, type_ignores=[]), owner=owner)
+
+
+def _with_types(owner: ast.ClassDef) -> ast.ClassDef:
+    made = copy.copy(owner)
+    made.body = [_typed(s) if isinstance(s, Function) else s for s in owner.body]
+    return made
+
+
+def _typed(method: Function) -> Function:
+    """Return a method with the types of its parameters, by their use, default or name where it says none."""
+    missing = {p.name: p.default for p in [*parameters_in(method.args)][1:] if not (p.annotation or p.variadic)}
+    if not missing:
+        return method
+    typed, used = copy.deepcopy(method), usage_types(method, ())
+    for argument in [*typed.args.posonlyargs, *typed.args.args, *typed.args.kwonlyargs]:
+        if argument.arg in missing:
+            default = missing[argument.arg]
+            found = used.get(argument.arg) or type_of_values([literal_of(default)]) or named_type(argument.arg)
+            is_none = isinstance(default, ast.Constant) and default.value is None
+            argument.annotation = or_none(found) if found is not None and is_none else found
+    return typed
 
 
 class Loading:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from difftrust.source.scopes import bound_by
 from difftrust.source.target import Target, python_files
 from difftrust.source.values import Scope
-from difftrust.types.own import Function, decorators_of, parameters_in
+from difftrust.types.own import AFTER_CALLS, Function, decorators_of, parameters_in
 from difftrust_core.base.literals import KEYWORDS, BadText, Instance, write_literal
 from difftrust_core.datasets.seeds import NotFolded
 from difftrust_core.languages.python.syntax import parsed
@@ -77,9 +78,11 @@ class Caller:
 
     def _object(self, node: ast.expr, known: Names) -> Instance:
         """Return the object that a method is called on. Raises NotFolded."""
-        value = self._scope.value(node, known)
         owner = self._target.owner
-        if isinstance(value, Instance) and owner and value.type_name.partition(".")[0] == owner.name:
+        used = known.get(f"{node.id}()") if isinstance(node, ast.Name) else None
+        value = self._scope.value(node, known) if used is None else used
+        made = value.args[0] if used is not None else value
+        if isinstance(value, Instance) and owner and made.type_name.partition(".")[0] == owner.name:
             return value
         raise NotFolded("no object of the class")
 
@@ -129,12 +132,31 @@ class Caller:
                     known = self._after(statement, known)
 
     def _after(self, statement: ast.stmt, known: dict[str, Any]) -> dict[str, Any]:
-        left = _without(known, statement)
+        left = _without(known, statement) | self._histories(statement, known)
         match statement:
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
                 with suppress(NotFolded, BadText):
                     left |= _bindings(target, self._scope.value(value, known))
         return left
+
+    def _histories(self, statement: ast.stmt, known: Names) -> dict[str, Any]:
+        """Return the objects on which a statement calls one method each, with their calls so far, as ``name()``."""
+        called: dict[str, list[ast.Call]] = {}
+        for node in ast.walk(statement):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+                    called.setdefault(name, []).append(node)
+        found = {}
+        for name, nodes in called.items():
+            object_ = known.get(f"{name}()", known.get(name))
+            if isinstance(object_, Instance) and len(nodes) == 1 and name not in bound_by(statement):
+                is_used = object_.type_name == AFTER_CALLS
+                made, before = object_.args if is_used else (object_, [])
+                with suppress(NotFolded, BadText, RecursionError):
+                    args, fields = self._scope.arguments(nodes[0], known)
+                    call = Instance(ast.unparse(nodes[0].func).rpartition(".")[2], tuple(args), fields)
+                    found[f"{name}()"] = Instance(AFTER_CALLS, (made, [*before, call]))
+        return found
 
     def _loop(self, statement: ast.For, known: dict[str, Any]) -> Iterator[tuple[ast.AST, Names]]:
         yield statement.iter, known
@@ -227,7 +249,7 @@ def _without(known: dict[str, Any], statement: ast.stmt) -> dict[str, Any]:
                 | ast.Subscript(value=value, ctx=ast.Store() | ast.Del())
             ):
                 changed |= {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
-    return {name: value for name, value in known.items() if name not in changed}
+    return {name: value for name, value in known.items() if name.removesuffix("()") not in changed}
 
 
 def _inside(block: ast.stmt) -> Iterator[ast.stmt]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from difftrust.source.closure import LIBRARIES, Module, Modules, dotted_name, evaluated, packages_of
 from difftrust.source.scopes import IMPORTS, bound_by, expression_in, names_in_prose, names_of, tree_of
-from difftrust.source.target import Target, module_name, nodes_of_scope, root_of
+from difftrust.source.target import Target, module_name, nodes_of_scope
 from difftrust.source.values import Names, Scope
 from difftrust.types.own import Function
 from difftrust_core.base.files import read_packaged
@@ -164,7 +164,7 @@ def surroundings_of(target: Target, texts: Sequence[str], *, allowed: Collection
 
     ``texts``: candidates and whatever else names what the file binds. ``allowed``: packages that may be imported.
     """
-    root = root_of(target.path)
+    root = target.root
     name = module_name(target.path.resolve(), root)
     modules = Modules(target.path, name, root, target.module)
     beside = ast.Module(body=[s for text in texts for s in tree_of(text).body], type_ignores=[])

@@ -4,6 +4,7 @@ import ast
 import copy
 import itertools
 import re
+import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,6 +50,29 @@ class Target:
     def entry_point(self) -> str:
         """``function`` or ``Class.method``."""
         return f"{self.owner.name}.{self.function.name}" if self.owner else self.function.name
+
+    @property
+    def root(self) -> Path:
+        """The folder from which the package around its file is imported; the file's own where it is in none.
+
+        A folder without ``__init__.py`` is a package if the file imports from it by its name or relatively (PEP 420).
+        """
+        folder = self.path.resolve().parent
+        for _ in range(_MAX_DEPTH):
+            if not (folder / "__init__.py").is_file():
+                break
+            folder = folder.parent
+        imports = [s for s in self.module.body if isinstance(s, ast.ImportFrom)]
+        modules = [f"{s.module}.{alias.name}" for s in imports if s.module and not s.level for alias in s.names]
+        modules += [a.name for s in self.module.body if isinstance(s, ast.Import) for a in s.names]
+        named = [name.split(".") for name in modules if name.partition(".")[0] not in sys.stdlib_module_names]
+        named = [parts for parts in named if not any(map(_is_module, _below(folder, parts)))]
+        above = [*self.path.resolve().parents][: _MAX_DEPTH + 1]
+        roots = [above[s.level] for s in imports if 0 < s.level < len(above)]
+        for package in (folder, *folder.parents):
+            inside = [parts[1:] for parts in named if parts[0] == package.name]
+            roots += [package.parent for parts in inside if any(map(_is_module, _below(package, parts)))]
+        return min((folder, *roots), key=lambda root: len(root.parts))
 
     @property
     def kind(self) -> str:
@@ -136,6 +160,16 @@ def _of_own_class_too(parameter: Parameter, owner: str) -> Parameter:
     return replace(parameter, annotation=syntax.expression(f"{owner} | object"))
 
 
+def _below(package: Path, parts: Sequence[str]) -> Iterator[Path]:
+    """Yield the places below a package that ``a.b.c`` may be, the last of it being a name of the module before it."""
+    for end in range(len(parts), 0, -1):
+        yield package.joinpath(*parts[:end])
+
+
+def _is_module(place: Path) -> bool:
+    return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
+
+
 @contextmanager
 def refuse_deep_nesting() -> Iterator[None]:
     """Raise BadStub where a function, or what it rests on, nests deeper than its syntax tree can be followed."""
@@ -159,16 +193,6 @@ def parse_file(path: Path) -> ast.Module:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         said = f"{e.msg} in line {e.lineno}" if isinstance(e, SyntaxError) else str(e)
         raise BadStub(f"expected Python in {path}, found {type(e).__name__}: {said}; correct the file") from None
-
-
-def root_of(path: Path) -> Path:
-    """Return the folder from which the package around a file is imported."""
-    folder = path.resolve().parent
-    for _ in range(_MAX_DEPTH):
-        if not (folder / "__init__.py").is_file():
-            break
-        folder = folder.parent
-    return folder
 
 
 def module_name(path: Path, root: Path) -> str:

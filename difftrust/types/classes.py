@@ -70,8 +70,7 @@ class Classes:
             if isinstance(method, ast.FunctionDef) and not name.startswith("_") and not method.decorator_list
             if not _REQUIRES.search(ast.get_docstring(method) or "")
         ]
-        known = [one for one in methods if not any(isinstance(field.type, Anything) for field in one.fields)]
-        return Used(made, Items((list,), Either(known), most=_MOST_CALLS)) if known else made
+        return Used(made, Items((list,), Either(methods), most=_MOST_CALLS)) if methods else made
 
     def _of_node(self, name: str, node: ast.ClassDef, bound: Mapping[str, Type]) -> Type:
         bases = {last for one in self._line(node) for last in base_names(one)}

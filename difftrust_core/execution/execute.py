@@ -73,15 +73,20 @@ def execute(
     chosen = selection or Selection()
     with store.writing():
         renew_tree_ids(store, n_jobs)
+        settings = _settings(store, seed, validity or usual_validity(store, chosen))
         plan = Plan(
             store,
-            _settle(store, seed, validity or usual_validity(store, chosen)),
+            settings,
             n,
             selection=chosen,
             limits=limits,
             allow_weak=allow_weak,
             is_here=not scheduler,
         )
+        if settings != store.settings():
+            store.write_settings(settings)
+            if store.mirror:
+                store.mirror.bring()  # before a worker sends what rests on them
         return _carry_out(plan, store, n_jobs=n_jobs, scheduler=scheduler, allow_weak=allow_weak, say=say)
 
 
@@ -146,20 +151,12 @@ def _carry_out(
     return done
 
 
-def _settle(store: Store, seed: int | None, validity: str | None) -> Settings:
-    """Return the settings that hold, having written those given now if nothing was executed before."""
+def _settings(store: Store, seed: int | None, validity: str) -> Settings:
+    """Return the settings that hold: those given, if nothing was executed with another seed before."""
     found = store.settings()
-    wanted = replace(
-        found,
-        seed=found.seed if seed is None else seed,
-        validity=found.validity if validity is None else validity,
-    )
-    if wanted == found:
-        return found
-    if wanted.seed != found.seed and store.files("executions"):
+    if seed not in (None, found.seed) and store.files("executions"):
         raise WrongUsage(f"this store was executed with seed {found.seed}, got {seed}; use a new store for it")
-    store.write_settings(wanted)
-    return wanted
+    return replace(found, seed=found.seed if seed is None else seed, validity=validity)
 
 
 def _run(plan: Plan, done: Execution, *, n_jobs: int, scheduler: str) -> Execution:

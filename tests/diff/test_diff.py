@@ -9,7 +9,6 @@ from difftrust.diff.changed_behaviour import Compare
 from difftrust.diff.diff import DiffOptions, DiffReport, diff, load_version
 from difftrust.diff.pair import renamed, signatures
 from difftrust.outputs.report_text import text_of
-from difftrust.source.target import root_of
 from difftrust_core.base.records import Kind
 from difftrust_core.exceptions import BadStub, WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -60,7 +59,6 @@ def test_each_version_brings_its_package(tmp_path: Path) -> None:
         "rates": f"{rates}        return cents * self.share\n\n\nRATES = {{'full': 2, 'half': CHANGED}}\n",
     }
     report = compare_packages(tmp_path, "prices.py::price", texts, "1", "2", n=600)
-    assert root_of(tmp_path / "old" / "shop" / "prices.py") == (tmp_path / "old").resolve()
     assert report.verdict == "changed"
     assert report.changes[0].arguments == "(1, 'half')"
     assert [text for _, text in report.changes[0].outcomes] == ["('half', 1)", "('half', 2)"]
@@ -100,6 +98,22 @@ def test_a_pin_makes_a_change_expected(tmp_path: Path) -> None:
     failed = compare(tmp_path, old, new, expect=("f(True) == 3",))
     assert failed.verdict == "changed"
     assert failed.failed_expectations == ("f(True): expected 3, the new version gives 2",)
+
+
+@pytest.mark.parametrize("kind", ["bool", "Color", "Literal[1, 2]"])
+def test_few_inputs_decide_where_there_are_no_others(kind: str, tmp_path: Path) -> None:
+    text = "from enum import Enum\nfrom typing import Literal\n\nColor = Enum('Color', 'RED BLUE')\n\n\n"
+    text += f"def f(one: {kind}, other: bool):\n    return"
+    assert compare(tmp_path, f"{text} (one, other)\n", f"{text} (one, other) * 1\n").verdict == "unchanged"
+
+
+def test_a_history_is_an_example_and_a_pin(tmp_path: Path) -> None:
+    """Written as the report shows it."""
+    old, new = STACK.format(-1), STACK.format(0)
+    report = compare(tmp_path, old, new, "Stack.peek", expect=("x = Stack(); x.push(1); x.push(0); x.peek() == 0",))
+    assert report.failed_expectations == (
+        "x = Stack(); x.push(1); x.push(0); x.peek(): expected 0, the new version gives 1",
+    )
 
 
 SLICE = "def f(n: int):\n    return slice({}) if n > -20 else None\n"
@@ -336,9 +350,45 @@ class P:
 TYPED = "{}\nL = list[K]\n\n\ndef f(x: int, n: int) -> 'L':\n    {}\n    return found\n"
 
 
+STACK = """
+class Stack:
+    def __init__(self):
+        self._items = []
+
+    def push(self, item):
+        self._items.append(item)
+
+    def peek(self):
+        return self._items[{}] if self._items else None
+"""
+BARE = """
+class Box:
+    def __init__(self):
+        self.kept = 0
+
+    @property
+    def get(self):
+        return {}
+"""
+FLAGGED = "import re\n\n\ndef f(text: str):\n    return re.fullmatch(r{}, text) is not None\n"
+MONEY = "from decimal import Decimal\n\n\ndef f(n: int, x: Decimal):\n    return {}\n"
+OPEN = "import json\n\n\ndef f(obj):\n    return {}\n"
+COMMAND = "import sys\n\n\ndef f(n: int):\n    return [*sys.argv, n{}]\n"
+
+
 @pytest.mark.parametrize(
     ("text", "old", "new", "name", "verdict", "shown"),
     [
+        # Methods without annotations are called before; an object as it is made shows nothing.
+        (STACK, (-1,), (0,), "Stack.peek", "changed", "push("),
+        (BARE, ("self.kept",), ("self.kept * 2",), "Box.get", "undecided", "every object was Box()"),
+        # Flags of a pattern, the sign of nothing, dicts where nothing is known, the command line.
+        (FLAGGED, ("'true|false'",), ("'true|false', re.I",), "f", "changed", ""),
+        (FLAGGED, ("'<a.*b>'",), ("'<a.*b>', re.DOTALL",), "f", "changed", ""),
+        (MONEY, ("n * x",), ("n * x if x else Decimal(0)",), "f", "unchanged", ""),
+        (MONEY, ("n * x",), ("n * x + Decimal('0.0')",), "f", "changed", ""),
+        (OPEN, ("json.dumps(obj)",), ("json.dumps(obj, sort_keys=True)",), "f", "changed", "{"),
+        (COMMAND, ("",), (" + 0",), "f", "unchanged", ""),
         # Lines that no input reaches decide nothing.
         (RARE, ("'a'", "x"), ("'b'", "x"), "f", "undecided", "no input reached what differs: return 'b'"),
         (RARE, ("'a'", "x"), ("'a'", "0 + x"), "f", "unchanged", ""),

@@ -315,6 +315,7 @@ def test_inputs_of_own_tasks_are_judged_by_what_these_have(
     if "reference" in changes:
         with pytest.raises(WrongUsage, match="`reference` needs a reference program, tiny/double has none"):
             run_on(store, 2, validity="reference")
+        assert usual_validity(store, Selection()) == policy  # what is refused leaves the store as it is
     store.write_settings(replace(store.settings(), validity="all"))
     assert usual_validity(store, Selection()) == "all"
 

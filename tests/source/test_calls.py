@@ -98,7 +98,14 @@ def test_calls_in_tests(body: str, seeds: list[str], tmp_path: Path, monkeypatch
 
 
 METHODS = [
-    ("Point.moved", "p = P(1)\np.moved(2, dy=3)\np.moved(4)", ["(Point(1), 2, Keywords(dy=3))"]),
+    (
+        "Point.moved",
+        "p = P(1)\np.moved(2, dy=3)\nassert p.moved(4) == 0\np.norm",
+        ["(Point(1), 2, Keywords(dy=3))", "(AfterCalls(Point(1), [moved(2, dy=3)]), 4)"],
+    ),
+    ("Point.moved", "p = P(1)\np.moved(2) + p.moved(3)\np.moved(4)", ["(Point(1), 2)", "(Point(1), 3)"]),
+    ("Point.moved", "p = P(1)\nfor i in x:\n    p.moved(2)\np.moved(4)", []),
+    ("Point.moved", "p = P(1)\np.moved(y)\np.moved(4)", []),
     ("Point.moved", "def test(origin):\n    origin.moved(5)", ["(Point(0, 0), 5)"]),
     ("Point.moved", "P.moved(P(1), 2)\nx.moved(3)", ["(Point(1), 2)"]),
     ("Point.parse", "P.parse('1,2')\nshop.geo.Point.parse(text='3')", ["('1,2',)", "('3',)"]),

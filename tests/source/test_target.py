@@ -357,3 +357,32 @@ def test_what_is_one_and_what_is_several(there: Path) -> None:
 def test_what_is_not_there_is_refused(there: Path, text: str, error: type[Exception]) -> None:
     with pytest.raises(error, match="expected"):
         find_targets(["src/shapes.py", text])
+
+
+@pytest.mark.parametrize(
+    ("path", "imports", "root"),
+    [
+        ("tools/rates.py", "from tools.text import clean", "."),
+        ("tools/rates.py", "import tools.text", "."),
+        ("tools/rates.py", "from tools import text", "."),
+        ("tools/rates.py", "from .text import clean", "."),
+        ("tools/deep/rates.py", "from ..text import clean", "."),
+        ("tools/rates.py", "from text import clean", "tools"),
+        ("tools/rates.py", "from tools.nowhere import clean", "tools"),
+        ("tools/rates.py", "from tools import nowhere", "tools"),
+        ("tools/json/rates.py", "import json", "tools/json"),
+        ("shop/rates.py", "from .text import clean", "."),
+        ("shop/rates.py", "from shop.text import clean", "."),
+        ("shop/shop/rates.py", "from shop.text import clean", "shop"),
+    ],
+)
+def test_a_folder_without_init_is_a_package_if_the_file_imports_from_it(
+    path: str, imports: str, root: str, tmp_path: Path
+) -> None:
+    """And one with it always is: only what it imports from tells of the former (PEP 420)."""
+    text = dict.fromkeys(("tools/text.py", "tools/json/text.py", "shop/text.py"), "def clean(): ...\n")
+    text |= {"shop/shop/text.py": "", "shop/shop/__init__.py": "", "shop/__init__.py": ""}
+    if path.startswith("shop/shop"):
+        del text["shop/__init__.py"]
+    write(tmp_path, {**text, path: f"{imports}\n\n\ndef f(x): ...\n"})
+    assert find_target(f"{tmp_path / path}::f").root == (tmp_path / root).resolve()

@@ -19,6 +19,7 @@ from difftrust_core.exceptions import BadStore, NoStore, StoreInUse, StoreUnreac
 from difftrust_core.execution.execute import execute
 from difftrust_core.store import mirror as mirrors
 from difftrust_core.store.mirror import folder_of
+from difftrust_core.store.settings import SETTINGS_FILE
 from difftrust_core.store.store import Store, merge_files
 from difftrust_core.store.url import LOCK_FILE, Remote, parse_url
 from tests.recovery.world import snapshot
@@ -102,6 +103,18 @@ def test_the_same_commands_leave_the_same_bytes_at_a_bucket(
     elsewhere = folder_of(url)
     assert snapshot(elsewhere) == snapshot(local.root)
     assert not verify(Store.open(elsewhere)).findings
+
+
+def test_settings_are_at_the_url_before_what_rests_on_them(far: str, tmp_path: Path) -> None:
+    """So that a command that is killed goes on as it began."""
+    found: list[str] = []
+    execute(
+        filled(folder_of(far)),
+        n=5,
+        validity="quorum",
+        say=lambda line: found.append((tmp_path / "far" / SETTINGS_FILE).read_text()),
+    )
+    assert ["quorum" in text for text in found] == [True]
 
 
 @pytest.mark.slow

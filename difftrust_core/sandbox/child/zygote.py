@@ -61,8 +61,7 @@ class Libraries:
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
         """Return where a library is, None for every other name."""
-        file = self.paths.get(name)
-        return None if file is None else importlib.util.spec_from_file_location(name, file)
+        return importlib.util.spec_from_file_location(name, self.paths[name]) if name in self.paths else None
 
 
 _told: dict[str, Any] = json.loads(sys.argv[4])
@@ -242,6 +241,7 @@ class Zygote:
         for name in sorted(_preload):
             with contextlib.suppress(ImportError):
                 __import__(name)
+        sys.argv[:] = [""]  # what a program reads of its own command line
         gc.collect()
         gc.freeze()  # here, so that no task's collection writes into what all of them share
         while True:
