@@ -137,8 +137,8 @@ def read_jsonl(
     """Return the candidates in ``path``, gzip or plain, all of one coder.
 
     Each line is an object with ``task_id`` (a key of ``tasks``) and ``solution``, a whole program, or
-    ``completion``, which continues the task's prompt; with both, the solution counts. ``sample_index`` is the
-    order of a task's lines; a bad line keeps its place, so that it does not change the others' numbers.
+    ``completion``, which continues the task's prompt, else its signature; with both, the solution counts. ``sample_index``
+    is the order of a task's lines; a bad line keeps its place, so that it does not change the others' numbers.
     Raises BadSource if the file cannot be read to its end, WrongUsage if the coder or m is none.
     """
     check_coder(model, temperature, m)
@@ -199,7 +199,9 @@ def _code(value: dict[str, object], task: Task) -> str:
     text = value.get(name)
     if not isinstance(text, str):
         raise _Refused(f"expected a text in field 'solution' or 'completion', found {_found(value, name)}")
-    code = text if name == "solution" else task.prompt + text
+    is_body = task.language == "python" and text.lstrip("\n")[:1].isspace()
+    begun = task.prompt or f"def {task.entry_point}{task.signature}:\n" * is_body
+    code = text if name == "solution" else begun + text
     if flaw := flaw_of(code):
         raise _Refused(f"{flaw} in field {name!r}")
     return code

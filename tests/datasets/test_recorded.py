@@ -481,6 +481,14 @@ def test_jsonl_gives_completions_and_solutions(tmp_path: Path, name: str) -> Non
     ]
 
 
+def test_a_body_continues_the_signature_of_a_task_without_a_prompt(tmp_path: Path) -> None:
+    tasks = {"t": small_task("f", task_id="t")}
+    whole = "import math\n\n\ndef f(n):\n    return 1"
+    path = write_lines(tmp_path / "s.jsonl", *({"task_id": "t", "completion": c} for c in ("\n    return 1", whole)))
+    header = f"def f{tasks['t'].signature}:\n"
+    assert [row[-1] for row in rows_of(read_of_a(path, tasks))] == [f"{header}\n    return 1", whole]
+
+
 def test_a_task_may_be_named_with_signs_that_no_id_has(tmp_path: Path) -> None:
     tasks = {"12_A._Two_Sums": small_task("f", task_id="12_A._Two_Sums")}
     path = write_lines(tmp_path / "s.jsonl", {"task_id": "12_A. Two Sums", "solution": "x"})
