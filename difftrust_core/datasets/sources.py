@@ -138,7 +138,8 @@ def read_jsonl(
 
     Each line is an object with ``task_id`` (a key of ``tasks``) and ``solution``, a whole program, or
     ``completion``, which continues the task's prompt, else its signature; with both, the solution counts.
-    ``sample_index`` is the order of a task's lines; a bad line keeps its place, so that it does not change the others' numbers.
+    ``sample_index`` is the order of a task's lines; a bad line keeps its place, so that it does not change the
+    others' numbers.
     Raises BadSource if the file cannot be read to its end, WrongUsage if the coder or m is none.
     """
     check_coder(model, temperature, m)
