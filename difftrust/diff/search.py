@@ -13,7 +13,7 @@ from difftrust.check.spelling import spelled_method
 from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, opaque_in, plain
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import dicts_of, directed_inputs, named_constants, odd_inputs
-from difftrust.diff.pair import Pair, Signature, load, parameters_of, settle, signatures
+from difftrust.diff.pair import Kinds, Pair, Signature, load, parameters_of, settle, signatures
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
@@ -222,18 +222,21 @@ class Search:
         found.n_witnesses += len({*directed, *loading.calls})
         self._run(directed)
         self._run([text for position in range(options.n) if draws.accepts(text := draws(position, 0))])
-        values = [self._others(p.name) if p.name in kinds.guessed else [] for p in kinds.parameters]
-        values = [v + [*_ANY] * (p.name in kinds.unknown) for v, p in zip(values, kinds.parameters, strict=True)]
+        values = [self._others(p.name, kinds) if p.name in kinds.guessed else [] for p in kinds.parameters]
         odd = self._run(odd_inputs(sorted(best, key=by_length), values))
         self.accepts = lambda text: text in odd or draws.accepts(text)
         self.sure = seen if kinds.guessed else seen | {text for text in found.rows if draws.accepts(text)}
         self._conclude()
 
-    def _others(self, name: str) -> list[Any]:
-        """Return values of other types for a parameter where code looks texts up in it, or tells types apart."""
+    def _others(self, name: str, kinds: Kinds) -> list[Any]:
+        """Return values of other types for a parameter of which nothing is known.
+
+        Also where code looks texts up in it, or tells types apart.
+        """
         functions = [target.function for target in self.pair.targets]
         tells = {*asked_kinds(name, functions)} - {"None"} or any(f.name in OPERATORS for f in functions)
-        return [*dicts_of(asked_keys(name, functions)), *((0, "a", None) if tells else ())]
+        told, unknown = (0, "a", None) if tells else (), _ANY if name in kinds.unknown else ()
+        return [*dicts_of(asked_keys(name, functions)), *told, *unknown]
 
     def _best(self, seeds: Sequence[str]) -> list[str]:
         """Return the seeds on which a version returns first: far from them all raise."""

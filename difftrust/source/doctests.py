@@ -191,7 +191,8 @@ def example_of(text: str, target: Target, known: set[str]) -> list[Example]:
         before, last = _last_statement(stripped)
         example = _in_one_line(last, target)
         if before:
-            example = replace(example, source=f"{before}\n{example.source}", shown=f"{before}; {example.shown}")
+            source = _unparsed(_OwnModule(target).statements(before)) + example.source
+            example = replace(example, source=source, shown=f"{before}; {example.shown}")
         found = [example]
     return [replace(_with_imports(example, text, target, known), origin="--example") for example in found]
 

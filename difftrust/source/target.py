@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from difftrust.types.own import Function, Parameter, decorators_of, parameters_in
@@ -51,7 +52,7 @@ class Target:
         """``function`` or ``Class.method``."""
         return f"{self.owner.name}.{self.function.name}" if self.owner else self.function.name
 
-    @property
+    @cached_property
     def root(self) -> Path:
         """The folder from which the package around its file is imported; the file's own where it is in none.
 
@@ -62,9 +63,10 @@ class Target:
             if not (folder / "__init__.py").is_file():
                 break
             folder = folder.parent
-        imports = [s for s in self.module.body if isinstance(s, ast.ImportFrom)]
+        nodes = [*ast.walk(self.module)]
+        imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
         modules = [f"{s.module}.{alias.name}" for s in imports if s.module and not s.level for alias in s.names]
-        modules += [a.name for s in self.module.body if isinstance(s, ast.Import) for a in s.names]
+        modules += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
         named = [name.split(".") for name in modules if name.partition(".")[0] not in sys.stdlib_module_names]
         named = [parts for parts in named if not any(map(_is_module, _below(folder, parts)))]
         above = [*self.path.resolve().parents][: _MAX_DEPTH + 1]

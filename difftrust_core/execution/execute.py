@@ -63,9 +63,9 @@ def execute(
     ``selection``: only the programs of these candidates; estimates go as far as all programs of a coder have gone.
     ``scheduler``: the address of a dask cluster whose workers reach the store's URL, or its folder under the same path;
     else ``n_jobs`` processes of this machine run it.
-    ``seed`` and ``validity`` (else ``usual_validity``) are fixed when a store is first executed. Raises WrongUsage if
-    they are given and differ, if n < 1, or if a policy does not fit the tasks; WeakSandbox if candidates could reach
-    files or network.
+    ``seed`` is fixed when a store is first executed; ``validity`` (else ``usual_validity``) becomes the store's policy.
+    Raises WrongUsage if the seed differs, if n < 1, or if a policy does not fit the tasks, and leaves the store as it
+    was; WeakSandbox if candidates could reach files or network.
     """
     if n < 1 or n_jobs < 1:
         raise WrongUsage(f"n and jobs are at least 1, got n = {n}, jobs = {n_jobs}")

@@ -109,11 +109,14 @@ def test_few_inputs_decide_where_there_are_no_others(kind: str, tmp_path: Path) 
 
 def test_a_history_is_an_example_and_a_pin(tmp_path: Path) -> None:
     """Written as the report shows it."""
-    old, new = STACK.format(-1), STACK.format(0)
-    report = compare(tmp_path, old, new, "Stack.peek", expect=("x = Stack(); x.push(1); x.push(0); x.peek() == 0",))
-    assert report.failed_expectations == (
-        "x = Stack(); x.push(1); x.push(0); x.peek(): expected 0, the new version gives 1",
-    )
+    old, new, made = STACK.format(-1), STACK.format(0), "x = {}Stack(); x.push(1); x.push(0); x.peek()"
+    report = compare(tmp_path, old, new, "Stack.peek", expect=(f"{made.format('')} == 0",))
+    assert report.failed_expectations == (f"{made.format('')}: expected 0, the new version gives 1",)
+    report = compare(tmp_path, old, new, "Stack.peek", n=1, expect=(f"{made.format('new.')} == 1",))
+    assert report.failed_expectations == ()
+    assert "(AfterCalls(Stack(), [push(1), push(0)]),)" not in [change.arguments for change in report.changes]
+    same, shown = old.replace("if self._items", "if len(self._items)"), f">>> {made.format('')}"
+    assert compare(tmp_path, old, same, "Stack.peek", examples=(shown,)).verdict == "unchanged"  # it was run
 
 
 SLICE = "def f(n: int):\n    return slice({}) if n > -20 else None\n"
@@ -370,10 +373,10 @@ class Box:
     def get(self):
         return {}
 """
-FLAGGED = "import re\n\n\ndef f(text: str):\n    return re.fullmatch(r{}, text) is not None\n"
+FLAGGED = "import re\n\n\ndef f(text: str):\n    return re.compile(r{}).search(text) is not None\n"
 MONEY = "from decimal import Decimal\n\n\ndef f(n: int, x: Decimal):\n    return {}\n"
 OPEN = "import json\n\n\ndef f(obj):\n    return {}\n"
-COMMAND = "import sys\n\n\ndef f(n: int):\n    return [*sys.argv, n{}]\n"
+COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
 
 
 @pytest.mark.parametrize(
@@ -383,12 +386,13 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return [*sys.argv, n{}]\n"
         (STACK, (-1,), (0,), "Stack.peek", "changed", "push("),
         (BARE, ("self.kept",), ("self.kept * 2",), "Box.get", "undecided", "every object was Box()"),
         # Flags of a pattern, the sign of nothing, dicts where nothing is known, the command line.
-        (FLAGGED, ("'true|false'",), ("'true|false', re.I",), "f", "changed", ""),
-        (FLAGGED, ("'<a.*b>'",), ("'<a.*b>', re.DOTALL",), "f", "changed", ""),
+        (FLAGGED, ("'#[0-9a-f]{6}$'",), ("'#[0-9a-f]{6}$', re.I",), "f", "changed", "#"),
+        (FLAGGED, ("'^ERROR: (.*)$'",), ("'^ERROR: (.*)$', re.M",), "f", "changed", "\\n"),
+        (FLAGGED, ("'BEGIN(.*)END'",), ("'(?s)BEGIN(.*)END'",), "f", "changed", "\\n"),
         (MONEY, ("n * x",), ("n * x if x else Decimal(0)",), "f", "unchanged", ""),
         (MONEY, ("n * x",), ("n * x + Decimal('0.0')",), "f", "changed", ""),
         (OPEN, ("json.dumps(obj)",), ("json.dumps(obj, sort_keys=True)",), "f", "changed", "{"),
-        (COMMAND, ("",), (" + 0",), "f", "unchanged", ""),
+        (COMMAND, ("sys.argv",), ("['']",), "f", "unchanged", ""),
         # Lines that no input reaches decide nothing.
         (RARE, ("'a'", "x"), ("'b'", "x"), "f", "undecided", "no input reached what differs: return 'b'"),
         (RARE, ("'a'", "x"), ("'a'", "0 + x"), "f", "unchanged", ""),

@@ -366,6 +366,7 @@ def test_what_is_not_there_is_refused(there: Path, text: str, error: type[Except
         ("tools/rates.py", "import tools.text", "."),
         ("tools/rates.py", "from tools import text", "."),
         ("tools/rates.py", "from .text import clean", "."),
+        ("tools/rates.py", "try:\n    from tools.text import clean\nexcept ImportError:\n    clean = None", "."),
         ("tools/deep/rates.py", "from ..text import clean", "."),
         ("tools/rates.py", "from text import clean", "tools"),
         ("tools/rates.py", "from tools.nowhere import clean", "tools"),
