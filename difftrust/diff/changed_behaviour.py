@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
@@ -123,9 +123,19 @@ _SHOWN = 80
 _MARK = "raise ().__class__.__class__('NotReached', (BaseException,), {})()"
 _BLOCKS = ("body", "orelse", "finalbody")
 
+_MARK_PART = f"(_ for _ in ()).throw({_MARK.removeprefix('raise ')})"
+
 Row = tuple[Outcome, Outcome]
-Point = tuple[list[ast.stmt], int]
-"""A block of statements, and the place in it."""
+
+
+class Point(NamedTuple):
+    """A block of statements, the place in it, and the part of the statement there that is meant, if not all of it."""
+
+    block: list[ast.stmt]
+    at: int
+    part: ast.expr | None = None
+
+
 Place = dict[int, Point]
 """Where two versions differ: in the old one (0), the new one (1), or both."""
 
@@ -195,10 +205,10 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[P
         not_asked = {id(block) for node in idle for block in _blocks_in(memo, node)}
         heads = _changed_cases(*copies)
         for place in _places([copies[0]], [copies[1]]):
-            block, index = place.get(1) or place[0]
+            block, index, part = place.get(1) or place[0]
             if index < len(block) and id(block) not in not_asked:
                 yield (
-                    (index == 0 and heads.get(id(block))) or _line(block[index]),
+                    (index == 0 and part is None and heads.get(id(block))) or _line(part or block[index]),
                     [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
                 )
 
@@ -281,13 +291,15 @@ def _by_name(bundle: Bundle) -> dict[tuple[str, str], ast.stmt]:
     return found
 
 
-def _line(statement: ast.stmt) -> str:
-    return printable(ast.unparse(statement).splitlines()[0])[:_SHOWN]
+def _line(node: ast.AST) -> str:
+    return printable(ast.unparse(node).splitlines()[0])[:_SHOWN]
 
 
 def _raising(statement: ast.stmt, point: Point) -> str:
     """Return the text of a statement that raises at a place."""
-    block, index = point
+    block, index, part = point
+    if part is not None:
+        return ast.unparse(copy.deepcopy(statement, {id(part): ast.parse(_MARK_PART, mode="eval").body}))
     block.insert(index, ast.parse(_MARK).body[0])
     made = ast.unparse(ast.fix_missing_locations(statement))
     del block[index]
@@ -302,16 +314,18 @@ def _places(old: list[ast.stmt], new: list[ast.stmt]) -> Iterator[Place]:
             continue
         if j - i == m - k:
             for a, b in zip(range(i, j), range(k, m), strict=True):
-                yield from _within((old, a), (new, b))
+                yield from _within(Point(old, a), Point(new, b))
         else:
-            yield {which: point for which, point, size in ((0, (old, i), j - i), (1, (new, k), m - k)) if size}
+            yield {
+                which: point for which, point, size in ((0, Point(old, i), j - i), (1, Point(new, k), m - k)) if size
+            }
             for which, block in ((0, old[i:j]), (1, new[k:m])):
                 for statement in block:
                     yield from ({which: point} for point in _blocks(statement))
 
 
 def _within(old: Point, new: Point) -> Iterator[Place]:
-    one, other = old[0][old[1]], new[0][new[1]]
+    one, other = old.block[old.at], new.block[new.at]
     match one, other:
         case ast.Match(cases=cases), ast.Match(cases=others) if ast.dump(one.subject) == ast.dump(
             other.subject
@@ -320,16 +334,57 @@ def _within(old: Point, new: Point) -> Iterator[Place]:
                 yield {0: old, 1: new}
             for before, after in zip(cases, others, strict=True):
                 if _condition(before) != _condition(after):
-                    yield {0: (before.body, 0), 1: (after.body, 0)}
+                    yield {0: Point(before.body, 0), 1: Point(after.body, 0)}
                 yield from _places(before.body, after.body)
             return
     defines = isinstance(other, DEFINED) and type(one) is type(other)
     if not defines and (_head(one) != _head(other) or not hasattr(one, "body")):
         yield {0: old, 1: new}
+        for parts in _parts(one, other):
+            yield {which: (old, new)[which]._replace(part=part) for which, part in parts.items()}
         yield from ({which: point} for which, each in ((0, one), (1, other)) for point in _blocks(each))
         return
     for a, b in zip(_inner(one), _inner(other), strict=True):
         yield from _places(a, b)
+
+
+def _parts(one: ast.AST, other: ast.AST) -> Iterator[dict[int, ast.expr]]:
+    """Yield the expressions that differ and that are evaluated now and then only: a branch of "if ... else" in one."""
+    parts = [[node for node in ast.iter_child_nodes(each) if not isinstance(node, ast.stmt)] for each in (one, other)]
+    if type(one) is not type(other) or len(parts[0]) != len(parts[1]):
+        for which, each in ((0, one), (1, other)):
+            yield from ({which: part} for node in _without_blocks(each) for part in _seldom(node))
+        return
+    seldom = {id(part) for part in _seldom(one)}
+    for before, after in zip(*parts, strict=True):
+        if ast.dump(before) != ast.dump(after):
+            if id(before) in seldom and isinstance(before, ast.expr) and isinstance(after, ast.expr):
+                yield {0: before, 1: after}
+            yield from _parts(before, after)
+
+
+def _without_blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and the expressions in it, without the statements in it."""
+    yield node
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.stmt):
+            yield from _without_blocks(part)
+
+
+def _seldom(node: ast.AST) -> list[ast.expr]:
+    """Return the parts of an expression that need not be evaluated when it is."""
+    match node:
+        case ast.IfExp(body=body, orelse=orelse):
+            return [body, orelse]
+        case ast.BoolOp(values=[_, *others]):
+            return others
+        case ast.ListComp(elt=made, generators=loops) | ast.SetComp(elt=made, generators=loops):
+            return [made, *(test for loop in loops for test in loop.ifs)]
+        case ast.GeneratorExp(elt=made, generators=loops) | ast.DictComp(value=made, generators=loops):
+            return [made, *(test for loop in loops for test in loop.ifs)]
+        case ast.Lambda(body=body):
+            return [body]
+    return []
 
 
 def _condition(case: ast.match_case) -> str:
@@ -339,7 +394,7 @@ def _condition(case: ast.match_case) -> str:
 def _blocks(statement: ast.stmt) -> Iterator[Point]:
     """Yield the beginnings of the blocks of a statement: all of it differs, so each has to be reached."""
     if not isinstance(statement, DEFINED):
-        yield from ((block, 0) for block in _inner(statement) if block)
+        yield from (Point(block, 0) for block in _inner(statement) if block)
 
 
 def _inner(statement: ast.stmt) -> list[list[ast.stmt]]:

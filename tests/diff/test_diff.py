@@ -225,6 +225,10 @@ def f(x: int) -> str:
     except ZeroDivisionError:
         return "none"
 """
+SELDOM = """
+def f(xs: list[int]) -> list[int]:
+    return [{} for x in xs if {}]
+"""
 RULES = """
 import re
 
@@ -396,6 +400,23 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
         # Lines that no input reaches decide nothing.
         (RARE, ("'a'", "x"), ("'b'", "x"), "f", "undecided", "no input reached what differs: return 'b'"),
         (RARE, ("'a'", "x"), ("'a'", "0 + x"), "f", "unchanged", ""),
+        (
+            SELDOM,
+            ("1 if x * x - 1000003 * x == 987654321987 else x", 1),
+            ("2 if x * x - 1000003 * x == 987654321987 else x", 1),
+            "f",
+            "undecided",
+            "differs: 2",
+        ),
+        (
+            SELDOM,
+            ("x", "x * x - 1000003 * x == 987654321987 and x"),
+            ("x", "x * x - 1000003 * x == 987654321987 and -x"),
+            "f",
+            "undecided",
+            "differs: -x",
+        ),
+        (SELDOM, ("x + x", "x > 3"), ("2 * x", "not x <= 3"), "f", "unchanged", ""),
         (CASES, ("isdigit",), ("isdecimal",), "f", "undecided", ": case 987654321987 if d.isdecimal():"),
         # What a function rests on is sought and reached: patterns, tables, fallbacks, other methods.
         (RULES, ("",), (", (r'(pass)er?by(s?)$', r'\\2')",), "f", "changed", "by"),
@@ -779,7 +800,7 @@ def test_a_name_that_was_left_out_of_a_program_is_no_behaviour(
 
 def test_what_may_be_looked_up_is_left_out_where_it_does_not_load(tmp_path: Path) -> None:
     table = "from .table import ROWS\n\n\nclass F:\n    def rows(self):\n        return ROWS\n\n"
-    text = table + "    def run(self, n: int):\n        return CHANGED if self.__dict__ else n\n"
+    text = table + "    def run(self, n: int):\n        return n if self.__dict__ else CHANGED\n"
     files = {"use": text, "table": "ROWS = open('rows.csv').read()\n"}
     assert compare_packages(tmp_path, "use.py::F.run", files, "n + 1", "1 + n").verdict == "unchanged"
 
