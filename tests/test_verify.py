@@ -464,6 +464,12 @@ def test_a_results_store_is_checked_and_names_the_export(store: Store, tmp_path:
     assert snapshot(again.root) == snapshot(other.root)
 
 
+def test_a_lost_file_of_a_task_takes_along_those_of_this_task_alone(store: Store) -> None:
+    lose(f"inputs/{TOTAL}")(store)
+    moved = verify(store, repair=True).moved
+    assert {name for name in moved if name.startswith("executions/")} == {f"executions/{TOTAL}"}
+
+
 def test_damage_in_a_merged_file_takes_along_what_speaks_of_its_chunk(store: Store) -> None:
     merge_files(store)
     (path,) = (path for path in store.files("behaviours") if CHUNK in path.as_posix())

@@ -79,8 +79,10 @@ def check_chunk(root: Path, job: tuple[str, str]) -> list[Finding]:
             frames[table] = frame
     for table in CHUNK_TABLES:
         if what := _flaw(table, frames, partition["start"]):
-            own, folder = store.task_file(table, partition, task_id), store.folder(table, partition)
-            path = (own if own.is_file() else folder).relative_to(root).as_posix()
+            # Rows in files of the task alone can be moved alone; of merged ones the whole chunk has to go.
+            is_alone = all(store.task_file(each, partition, task_id).is_file() for each in frames)
+            place = store.task_file(table, partition, task_id) if is_alone else store.folder(table, partition)
+            path = place.relative_to(root).as_posix()
             return [Finding(path=path, what=f"{task_id}: {what}", table=table, task_id=task_id)]
     return []
 
