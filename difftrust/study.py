@@ -19,6 +19,7 @@ from difftrust.tables.registry import make_table
 from difftrust.tables.request import (
     TableRequest,
     as_sequence,
+    benchmark_with,
     benchmarks_of,
     estimates_for,
     record_of,
@@ -262,8 +263,7 @@ class Study:
         from difftrust.tasks.task_view import view_task
 
         require_sizes(m=m, n=n)
-        holding = [name for name in self.benchmarks if any(t.task_id == task_id for t in self.pool(name).tasks)]
-        name = benchmark or (holding[0] if holding else task_id.partition("/")[0])
+        name = benchmark or benchmark_with(self.store, task_id)
         pool = self.pool(require_known("benchmark", name, self.benchmarks), equality=equality)
         models = (model,) if isinstance(model, str) else tuple(model)
         at = self._usual_temperature if temperature is None else temperature

@@ -180,7 +180,7 @@ def test_one_task_alone() -> None:
         ({"benchmark": "x"}, r"no benchmark 'x'; it has: HumanEval, MBPP"),
         ({"temperature": 0.7}, r"HumanEval has no candidates at temperature 0.7; it has: 0.2, 0.6, 1"),
         ({"n": 10**6}, r"no model of HumanEval was executed on 1,000,000 inputs; all there are: -n 10000"),
-        ({"task_id": "x"}, r"the store has no task 'x'; its benchmarks: HumanEval, MBPP"),
+        ({"task_id": "x"}, r"no results of a task 'x'; its benchmarks with results: HumanEval, MBPP"),
         ({"task_id": "HumanEval/0", "models": ["x"]}, r"the task HumanEval/0 has no programs of x; it has: claude"),
         ({"m": 99}, r"expected -m of at most 50, the most that is executed of any coder shown, got 99; choose fewer"),
         ({"task_id": "HumanEval/0", "benchmark": "MBPP"}, r"MBPP has no results of the task 'HumanEval/0'"),

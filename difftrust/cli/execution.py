@@ -95,12 +95,17 @@ def execute(
         "allow_weak": allow_weak,
         "scheduler": scheduler,
     }
+    former = opened.settings().validity if opened.files("executions") else ""
     with opened.writing():
         add_tasks(opened, by_benchmark(own))
         done, tested, refreshed = run_programs(
             opened, n=n, seed=seed, validity=validity, say=partial(echo, err=True), tests=not no_tests, **where
         )
     report_execution(done, refreshed, n)
+    if former not in ("", opened.settings().validity):
+        echo_line(
+            f"tables now read inputs {opened.settings().validity} by default; --inputs {former} reads those before"
+        )
     if tested:
         report_tests(tested)
     report_doubts(store, show_timeouts=bool(done.n_tasks))

@@ -21,11 +21,10 @@ from difftrust.page.worth_reading import Worth, worth_reading
 from difftrust.tables.interval_columns import HIGH, LOW
 from difftrust.tables.names import display_name, rewrite
 from difftrust.tables.page_table import explained, page_table
-from difftrust.tables.request import benchmarks_of
+from difftrust.tables.request import benchmark_with
 from difftrust.tables.sentences import DOLLARS, LOWER_BOUND, headlines
 from difftrust.text import visible
 from difftrust_core.base.files import read_packaged
-from difftrust_core.estimates.pool import load_pool
 from difftrust_core.exceptions import DifftrustError, NoStore, WrongUsage
 from difftrust_core.store.store import Store
 
@@ -128,22 +127,13 @@ def make_page(
     ``setting``: temperature, m, n and equality; what is None or left out is the paper's as far as the store goes.
     Raises WrongUsage for what is not there, NoStore if nothing is executed.
     """
-    holding = _holding(store, task_id) if benchmark is None and task_id is not None else benchmark
+    holding = benchmark_with(store, task_id) if benchmark is None and task_id is not None else benchmark
     subject = make_subject(store, benchmark=holding, **setting)
     if task_id is None:
         panes, title = _panes(subject, worth_reading(subject)), f"{subject.benchmark}: where programs are wrong"
         return _rendered(subject, title, panes, whole=True)
     panes = _panes(subject, _of_task(subject, task_id, models), strict=True)
     return _rendered(subject, f"{panes[0].task_id}: what the programs do", panes, whole=False)
-
-
-def _holding(store: Store, task_id: str) -> str:
-    """Return the benchmark that has a task. Raises WrongUsage if none has it."""
-    names = benchmarks_of(store)
-    for name in names:
-        if any(task.task_id == task_id for task in load_pool(store, name).tasks):
-            return name
-    raise WrongUsage(f"the store has no task {task_id!r}; its benchmarks: {', '.join(names)}")
 
 
 def _of_task(subject: Subject, task_id: str, models: Sequence[str]) -> list[Worth]:

@@ -215,10 +215,11 @@ def signals(
     stability = store.read("stability").filter(first=m or 0, options=DEFAULT.label, temperature=temperature)
     stability = stability.select(*KEY, *_STABILITY)
     if stability.is_empty():
-        first = "" if m is None else f" -m {m}"
+        place = store.root if store.settings().tables is None else "DIR"  # results hold no programs to compare
+        words = f"--temperature {temperature}{'' if m is None else f' -m {m}'} --store {place}"
         raise NoStore(
             f"{store.root} holds no structural comparison at temperature {temperature} of {m or 'all'} candidates with "
-            f"options {DEFAULT.label!r}; run `difftrust structure --temperature {temperature}{first} --store DIR`"
+            f"options {DEFAULT.label!r}; run `difftrust structure {words}`"
         )
     found = [
         behaviour_signals(load_pool(store, name, equality=equality), temperature=temperature, m=m, n=n)

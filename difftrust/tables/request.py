@@ -14,7 +14,7 @@ from difftrust.shipped import PAPER_SETTING, find_results, in_published_set
 from difftrust.tables.names import display_name
 from difftrust_core.base.files import FileState
 from difftrust_core.base.records import AS_STORED, Coder, Detection, Reading, Validity
-from difftrust_core.estimates.pool import MISSING, Members, Pool, pool_names
+from difftrust_core.estimates.pool import MISSING, Members, Pool, load_pool, pool_names
 from difftrust_core.estimates.refresh import deciding_files, estimates_are_stale, estimates_of_pools, open_pools
 from difftrust_core.exceptions import NoBenchmark, NoStore, WrongUsage
 from difftrust_core.metrics.equality import Equality
@@ -347,6 +347,18 @@ def benchmarks_of(store: Store) -> list[str]:
     if not names:
         raise NoStore(f"{store.root} holds no results yet; run `difftrust execute --store {store.root}`")
     return names
+
+
+def benchmark_with(store: Store, task_id: str) -> str:
+    """Return the benchmark that has results of a task. Raises WrongUsage if none has, or several have."""
+    names = benchmarks_of(store)
+    holding = [name for name in names if any(task.task_id == task_id for task in load_pool(store, name).tasks)]
+    if not holding:
+        known = f"its benchmarks with results: {', '.join(names)}"
+        raise WrongUsage(f"the store has no results of a task {task_id!r}; {known}; name a task of one, or execute it")
+    if len(holding) > 1:
+        raise WrongUsage(f"{' and '.join(holding)} have a task {task_id!r}; name one of them as the benchmark")
+    return holding[0]
 
 
 def record_of(kind: type[_Record], given: Mapping[str, Any], **more: Any) -> _Record:

@@ -1,6 +1,7 @@
 """Tasks whose ids nearly are one: each has files of its own, and what is said of it is said of it alone."""
 
 import json
+import shutil
 import unicodedata
 from dataclasses import replace
 from pathlib import Path
@@ -8,13 +9,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import difftrust as dt
 from difftrust_core.base.task import MOST_ID, MOST_NAME
+from difftrust_core.datasets.recorded import Recorded
 from difftrust_core.estimates.queries import query_estimates, query_sql
-from difftrust_core.exceptions import BadTask
+from difftrust_core.exceptions import BadTask, WrongUsage
 from difftrust_core.store.checksums import read_list
+from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store, file_names
 from tests.support.command import run, succeed, write_samples
-from tests.support.tiny import TASKS
+from tests.support.tiny import RIGHT, TASKS, WRONG, candidates, measure
 
 IDS = (
     *("a/b", "a_b", "a.b", "a%2Fb", "a~b", "a b", "/a/b", "A/B", "a/b_c", "a_b/c"),
@@ -80,6 +84,31 @@ def test_each_task_has_its_own_rows(made: Path, capsys: pytest.CaptureFixture[st
     returned = {task_id: {text for _, text in part.iter_rows()} for (task_id,), part in rows.group_by("task_id")}
     assert set(returned) == set(IDS)
     assert all(str(at) in returned[task_id] for at, task_id in enumerate(IDS))
+
+
+def test_a_task_of_two_benchmarks_is_refused_until_one_is_named(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    for benchmark in ("tiny", "other"):
+        tasks = [replace(task, benchmark=benchmark) for task in TASKS]
+        recorded = candidates("one", RIGHT, WRONG)
+        named = Recorded(candidates=recorded.candidates.with_columns(benchmark=pl.lit(benchmark)))
+        add_candidates(store, named, {benchmark: tasks}, n_jobs=1)
+    measure(store, 5)
+    study = dt.open(store.root)
+    with pytest.raises(WrongUsage, match="other and tiny have a task 'tiny/first'; name one of them"):
+        study.task("tiny/first", model="one")
+    with pytest.raises(WrongUsage, match="no results of a task 'first'; its benchmarks with results: other, tiny"):
+        study.report(task_id="first")
+    assert study.task("tiny/first", model="one", benchmark="other").task_id == "tiny/first"
+
+
+def test_what_tables_read_is_said_where_it_changes(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(made, tmp_path / "store")
+    words = ("execute", "-n", 5, "--jobs", 1, "--store", tmp_path / "store")
+    notice = "tables now read inputs all by default; --inputs domain reads those before"
+    assert [notice in run(capsys, *words, "--inputs", "all")[1] for _ in range(2)] == [True, False]
 
 
 @pytest.mark.slow
