@@ -8,12 +8,14 @@ from typing import Any
 
 from difftrust.check.examples import got
 from difftrust.check.inputs.in_domain import InDomain
+from difftrust.check.inputs.witnesses import feedback_of
 from difftrust.check.programs import Duel, Executor
 from difftrust.check.spelling import spelled_method
 from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, opaque_in, plain
 from difftrust.diff.comparison import Change, DiffOptions
 from difftrust.diff.directed import dicts_of, directed_inputs, named_constants, odd_inputs
 from difftrust.diff.pair import Kinds, Pair, Signature, load, parameters_of, settle, signatures
+from difftrust.search.drawing import TypedInputs
 from difftrust.search.inputs import InputSource, check_inputs
 from difftrust.source.conditions import conditions_of
 from difftrust.source.function import Loading
@@ -222,11 +224,27 @@ class Search:
         found.n_witnesses += len({*directed, *loading.calls})
         self._run(directed)
         self._run([text for position in range(options.n) if draws.accepts(text := draws(position, 0))])
+        self._follow(draws, sure=seen if kinds.guessed else None)
         values = [self._others(p.name, kinds) if p.name in kinds.guessed else [] for p in kinds.parameters]
         odd = self._run(odd_inputs(sorted(best, key=by_length), values))
         self.accepts = lambda text: text in odd or draws.accepts(text)
         self.sure = seen if kinds.guessed else seen | {text for text in found.rows if draws.accepts(text)}
         self._conclude()
+
+    def _follow(self, draws: InputSource, *, sure: frozenset[str] | None) -> None:
+        """Run inputs made of what the versions compare, until one shows a difference or nothing new is compared."""
+        if not isinstance(draws, TypedInputs):
+            return
+
+        def run(made: list[str]) -> list[str] | None:
+            rows = self._run(made)
+            self.sure = frozenset(self.found.rows) if sure is None else sure
+            shows = any(self._weigh(text, row) == "counts" for text, row in rows.items())
+            return None if shows else [text for text, row in rows.items() if _has_kind(row, Kind.VALUE)]
+
+        starts = run(list(self.found.rows))
+        if starts:
+            feedback_of(draws, self.executor, self.codes, key="diff").search(starts, run)
 
     def _others(self, name: str, kinds: Kinds) -> list[Any]:
         """Return values of other types for a parameter of which nothing is known.

@@ -28,6 +28,9 @@ from difftrust_core.languages.python.fuzz import rebuild
 
 BATCH = 120
 """Inputs that are followed at a time."""
+_ROUNDS = 8
+_IDLE = 2
+"""Rounds without a new comparison, after which there hardly is one."""
 _MADE_OF_ONE, _OF_A_PAIR, _USES = 60, 8, 6
 _MOST_MET, _MOST_TEXT, _MAX_NODES, _MAX_LENGTH, _LARGE = 80, 500, 60, 1_000, 2**64
 _UNITS = (1, *(timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours", "days")))
@@ -40,7 +43,7 @@ Noted = Callable[[Sequence[str]], Sequence[Sequence[Outcome]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Met:
-    """Two values that met in a program: at which place, how often, and how ("re", "%", else the name of a method)."""
+    """Two values that met in a program: at which place, how often, and how: "re", "%", "round", or a method's name."""
 
     place: int
     times: int
@@ -102,6 +105,22 @@ class Feedback:
         fitting = [text for text in made if self._source.accepts(text)]
         return self._generator.sample(fitting, min(len(fitting), 2 * BATCH))
 
+    def search(self, starts: Sequence[str], run: Callable[[list[str]], Sequence[str] | None]) -> None:
+        """Follow inputs in rounds, until nothing new is compared; ``run`` takes the new inputs of a round.
+
+        It returns those of them to follow next, None to end.
+        """
+        front, idle = list(starts), 0
+        for _ in range(_ROUNDS):
+            made = self.follow(front)
+            kept = run(made)
+            idle = 0 if made else idle + 1
+            if kept is None or idle == _IDLE:
+                break
+            front = [*kept, *front[BATCH:]]
+            if not front:
+                break
+
     def _replaced(self, arguments: tuple[Any, ...], met: list[Met]) -> Iterator[str]:
         """Iterate over the inputs in which one node is what it should be where it met another value."""
         parts = self._source.parts(arguments)
@@ -161,6 +180,9 @@ def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
     if met.how == "%" and _are_numbers(one, other) and other:
         least = one - one % other
         return [(one, least + step) for step in (0, other, -1, 1, other - 1, other / 2)]
+    if met.how in ("quantize", "round") and _are_numbers(one, other) and 0 < (step := _step(met)) < _LARGE:
+        halves = math.floor(one / step) + 0.5  # halfway between two steps, where roundings differ
+        return [(one, round((halves + more) * step, 9)) for more in (0, 1)]
     aims = []
     for first, second in ((one, other), (other, one)):
         if type(first) in (*_SEQUENCES, dict) and type(second) not in (*_SEQUENCES, dict):
@@ -168,6 +190,12 @@ def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
             aims += [(member, second) for member in islice(first, 4 if type(first) is dict else 0)]
         aims.append((first, second))
     return aims
+
+
+def _step(met: Met) -> float:
+    """Return the step between the numbers that a rounding gives, 0 where there is none."""
+    to = met.values[1]
+    return to if met.how == "quantize" else 10.0**-to if abs(to) < 10 else 0
 
 
 def _are_numbers(*values: Any) -> bool:
@@ -195,9 +223,11 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
     if kind in _SIZED and type(one) is type(other) is int and one == len(value):
         found += [_resized(value, length) for length in (other, other + 1, other - 1) if 0 <= length <= _MAX_LENGTH]
     if kind is str and type(one) in _NUMBERS and type(other) in _NUMBERS:
-        match = re.search(rf"(?<!\d)0*{re.escape(str(one))}(?!\d)", value)
+        spelled = re.escape(str(one).removeprefix("0" * (0 < one < 1)))
+        match = re.search(rf"(?<!\d)0*{spelled}{'0*' * ('.' in spelled)}(?!\d)", value)
         start, end = match.span() if match else (0, 0)
-        found += [value[:start] + str(n).zfill(end - start) + value[end:] for n in near(other, one)[:3] if match]
+        numbers = dict.fromkeys((*near(other, one)[:3], *near(other, other)[:1])) if match else ()
+        found += [value[:start] + str(n).zfill(end - start) + value[end:] for n in numbers]
     return [new for new in found if part.type.fits(new)]
 
 

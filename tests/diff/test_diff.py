@@ -225,6 +225,15 @@ def f(x: int) -> str:
     except ZeroDivisionError:
         return "none"
 """
+PRICE = """
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+def f(text: str) -> str:
+    return str(Decimal(text).quantize(Decimal("0.01"), {}))
+"""
+CODED = """
+def f(x: int) -> int:
+    return 1 if x * 7 - 11 == {} * 7 - 11 + len(str(x)) - 4 else 0
+"""
 SELDOM = """
 def f(xs: list[int]) -> list[int]:
     return [{} for x in xs if {}]
@@ -418,6 +427,9 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
         ),
         (SELDOM, ("x + x", "x > 3"), ("2 * x", "not x <= 3"), "f", "unchanged", ""),
         (CASES, ("isdigit",), ("isdecimal",), "f", "undecided", ": case 987654321987 if d.isdecimal():"),
+        # What the versions compare and round is followed.
+        (PRICE, ("ROUND_HALF_UP",), ("ROUND_HALF_EVEN",), "f", "changed", "5"),
+        (CODED, (5291,), (5292,), "f", "changed", "529"),
         # What a function rests on is sought and reached: patterns, tables, fallbacks, other methods.
         (RULES, ("",), (", (r'(pass)er?by(s?)$', r'\\2')",), "f", "changed", "by"),
         (TABLE, (1609, "n > 8"), (1610, "n > 8"), "f", "changed", "9"),

@@ -47,13 +47,34 @@ LATE = (
     "from datetime import datetime, time\n"
     'def late(at: datetime) -> bool:\n    """Tell whether it is past three. Requires: at.tzinfo is None"""\n'
 )
+CENTS = 'from decimal import Decimal\ndef cents(text: str) -> str:\n    """Round an amount to cents."""\n'
+ROUNDED = tuple(
+    f"from decimal import *\ndef cents(text):\n    return str(Decimal(text).quantize(Decimal('.01'), {how}))\n"
+    for how in ("ROUND_HALF_UP", "ROUND_HALF_EVEN")
+)
+TENTHS = 'def tenths(text: str) -> int:\n    """Round a share to tenths."""\n'
+TO_TENTHS = tuple(
+    f"def tenths(text):\n    return {made}\n"
+    for made in (
+        "round(float(text), 1) if float(text) < 1e9 else 0",
+        "int(float(text) * 10 + (0.5 if float(text) > 0 else -0.5)) / 10 if float(text) < 1e9 else 0",
+    )
+)
 LATES = tuple(f"def late(at):\n    return at.time() {sign} time(15)\n" for sign in (">=", ">"))
 
 
 @pytest.mark.parametrize(
     ("stub", "codes"),
-    [(GUARD, GUARDS), (COMPUTED, CODES), (COMPUTED, TESTED), (TOTAL, TOTALS), (LATE, LATES)],
-    ids=["line feed", "computed", "tested alone", "met outside the domain too", "time of day"],
+    [
+        (GUARD, GUARDS),
+        (COMPUTED, CODES),
+        (COMPUTED, TESTED),
+        (TOTAL, TOTALS),
+        (LATE, LATES),
+        (CENTS, ROUNDED),
+        (TENTHS, TO_TENTHS),
+    ],
+    ids=["line feed", "computed", "tested alone", "met outside the domain too", "time of day", "quantize", "round"],
 )
 def test_a_difference_that_no_draw_meets_is_found_by_what_the_programs_compare(
     stub: str, codes: tuple[str, str], tmp_path: Path
@@ -149,6 +170,8 @@ def test_notes_are_bounded() -> None:
         (Items(kinds=(list,), element=Whole()), [1, 2], 2, 3, [1, 2, 1]),
         (Entries(key=Text(), value=Nothing()), {"a": None}, {"a": None}, "b", {"a": None, "b": None}),
         (Octets(), b"\x02\x07", 7, 9, b"\x02\x09"),
+        (Text(), "a 02.50", 2.5, 2.505, "a 2.505"),
+        (Text(), "+.01", 0.01, 0.015, "+0.015"),
         (Either([Whole(), Nothing()]), None, None, 0, 0),
     ],
 )

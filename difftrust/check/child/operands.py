@@ -88,13 +88,15 @@ class Instrument(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Note the object of a method and its first arguments."""
+        """Note the object of a method and its first arguments, and what is rounded to how many digits."""
         self.generic_visit(node)
         first = node.args[:_OPERANDS]
         if any(isinstance(argument, ast.Starred) for argument in first):
             return node
         if isinstance(node.func, ast.Attribute) and first:
             node.func.value, *node.args[: len(first)] = self._noted(node.func.attr, node.func.value, *first)
+        elif isinstance(node.func, ast.Name) and node.func.id == "round":
+            node.args[: len(first)] = self._noted("round", *first)
         return node
 
 
@@ -114,6 +116,8 @@ class Notes:
                 self._meet(place, how, self._before.get(place), value)
             elif how == "bool" and _type(value) in _FALSE:
                 self._meet(place, how, _FALSE[_type(value)], value)
+            elif how == "round":
+                self._meet(place, how, value, 0)
             self._before[place] = value
         return value
 

@@ -7,20 +7,22 @@ from difftrust.check.inputs.input_filter import InputFilter, Judged
 from difftrust.check.outcomes import OutcomeClasses
 from difftrust.check.programs import Executor
 from difftrust.search.drawing import TypedInputs
-from difftrust.search.feedback import BATCH, Feedback
+from difftrust.search.feedback import Feedback
 from difftrust.search.inputs import InputSource
 from difftrust_core.base.records import Kind, Outcome
 
-_ROUNDS_TO_ENTER, _ROUNDS_TO_PART = 40, 8
-_IDLE = 2
-"""Rounds without a new comparison, after which there hardly is one."""
+_ROUNDS_TO_ENTER = 40
 _ENOUGH = 40
 """So many inputs inside the domain are a start for drawing."""
 _MOST_PROGRAMS = 4
 _NO_END = (Kind.TIMEOUT, Kind.SKIPPED, Kind.MEMORY, Kind.CRASH, Kind.LOAD_ERROR, Kind.FORGED)
 
 
-def _feedback(source: TypedInputs, executor: Executor, codes: Sequence[str], entry_point: str, key: str) -> Feedback:
+def feedback_of(
+    source: TypedInputs, executor: Executor, codes: Sequence[str], *, entry_point: str = "", key: str
+) -> Feedback:
+    """Return what follows inputs through programs that say what they compare."""
+
     def noted(texts: Sequence[str]) -> Sequence[Sequence[Outcome]]:
         return executor.run(codes, texts, entry_point=entry_point, is_noted=True).rows
 
@@ -32,7 +34,7 @@ def enter_domain(source: InputSource, judge: InputFilter, starts: Sequence[str],
     program = InDomain(judge.executor).program
     if not program or not isinstance(source, TypedInputs):
         return []
-    feedback = _feedback(source, judge.executor, [program], INSIDE, f"{key}/enter")
+    feedback = feedback_of(source, judge.executor, [program], entry_point=INSIDE, key=f"{key}/enter")
     kept, made = list[str](), list(starts)
     for _ in range(_ROUNDS_TO_ENTER):
         made = feedback.follow(made)
@@ -59,23 +61,23 @@ def seek_witnesses(
     if not isinstance(source, TypedInputs):
         return [], []
     some = sorted({p for pair in pairs for p in pair})[:_MOST_PROGRAMS]
-    feedback = _feedback(source, judge.executor, [judge.programs[p].code for p in some], "", f"{key}/part")
-    left, parting, tried, front = set(pairs), list[str](), list[Judged](), [*seeds, *measured.inputs]
+    feedback = feedback_of(source, judge.executor, [judge.programs[p].code for p in some], key=f"{key}/part")
+    left, parting, tried = set(pairs), list[str](), list[Judged]()
     known = measured.outcomes if len(measured.outcomes) == 1 else frozenset()
-    idle = 0
-    for _ in range(_ROUNDS_TO_PART):
-        judged = judge.judge(feedback.follow(front))
-        idle = 0 if judged else idle + 1
-        tried += judged
+
+    def run(made: list[str]) -> list[str] | None:
+        nonlocal left, known
+        judged = judge.judge(made)
+        tried.extend(judged)
         kept = [each for each in judged if not each.why]
         for each in kept:
             parted = {pair for pair in left if _parts(judge, [each.outcomes[p] for p in pair])}
             is_other = bool(known) and known.isdisjoint(each.outcomes)
-            parting += [each.text] if parted or is_other else []
+            parting.extend([each.text] if parted or is_other else [])
             left, known = left - parted, frozenset() if is_other else known
-        front = [*[each.text for each in kept], *front[BATCH:]]
-        if not front or not (left or known) or idle == _IDLE:
-            break
+        return [each.text for each in kept] if left or known else None
+
+    feedback.search([*seeds, *measured.inputs], run)
     return parting, tried
 
 
