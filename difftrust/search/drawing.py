@@ -14,7 +14,7 @@ from typing import Any
 
 from difftrust.search.dictionary import dictionary_of, nodes_in, numbers_in
 from difftrust.search.realistic_texts import KnownTexts
-from difftrust.search.related import related, shared
+from difftrust.search.related import recalled, related, shared
 from difftrust.source.usage import usage_types
 from difftrust.types.argument_types import (
     Annotations,
@@ -39,7 +39,7 @@ from difftrust.types.base import (
 from difftrust.types.choices import Variable
 from difftrust.types.infer import Anything, Tree, common_type, type_of
 from difftrust.types.numbers import Whole
-from difftrust.types.own import Function
+from difftrust.types.own import AFTER_CALLS, Function
 from difftrust.types.standard import Standard
 from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
 from difftrust_core.languages.language import MAX_ATTEMPTS
@@ -296,7 +296,8 @@ class TypedInputs:
         is_fresh = position % _FRESH_EVERY == _FRESH_EVERY - 1 and attempt < _FRESH_ATTEMPTS
         afresh = self._fresh.is_possible and (is_fresh or not (self._seeds or self._favoured))
         try:
-            return write_literal(self._drawn_afresh(draws) if afresh else self._changed(draws))
+            drawn = self._drawn_afresh(draws) if afresh else self._changed(draws)
+            return write_literal(self._recalled(drawn, draws))
         except (NoValue, BadText, RecursionError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
             # Values of seeds may be of no known type; what cannot be changed is run as it is.
             return write_literal(draws.one_of(self._seeds)) if self._seeds else "()"
@@ -378,6 +379,12 @@ class TypedInputs:
         if len(parts) < 2 or not draws.chance(_RELATED):
             return drawn
         return with_values(drawn, related(parts, draws))
+
+    def _recalled(self, arguments: tuple[Any, ...], draws: Draws) -> tuple[Any, ...]:
+        """Return the arguments, of an object that was used before some alike."""
+        if not any(type(value) is Instance and value.type_name == AFTER_CALLS for value in arguments):
+            return arguments
+        return with_values(arguments, recalled(self.parts(arguments), draws))
 
     def _changed(self, draws: Draws) -> tuple[Any, ...]:
         if not self._seeds and not self._favoured:

@@ -10,6 +10,7 @@ from difftrust.types.base import Draws, NoValue, Part, change_somewhere, first_n
 
 _MAX_TEXT, _MAX_ITEMS, _MAX_NODES = 300, 60, 40
 _NUMBERS = (int, float)
+_PLAIN = (int, float, str, bytes)
 
 
 def related(parts: Sequence[Part], draws: Draws) -> list[Any]:
@@ -38,6 +39,21 @@ def shared(parts: Sequence[Part], draws: Draws) -> list[Any]:
         fitting = [n for n in nodes if type(n) is type(node.value) and n != node.value and node.type.fits(n)]
         values[at] = with_node(parts[at], path, draws.one_of(fitting)) if fitting else values[at]
     return values
+
+
+def recalled(parts: Sequence[Part], draws: Draws) -> list[Any]:
+    """Return the values of ``parts``, some plain ones in them alike: a key that an earlier call put is looked up."""
+    current = list(parts)
+    nodes = first_nodes(current, _MAX_NODES)
+    for _ in range(draws.below(1 + sum(type(node.value) in _PLAIN for _, node in nodes))):
+        plain = [(path, node) for path, node in first_nodes(current, _MAX_NODES) if type(node.value) in _PLAIN]
+        (at, *below), node = draws.one_of(plain) if plain else ((0,), current[0])
+        others = [n.value for _, n in plain if type(n.value) is type(node.value) and n.value != node.value]
+        fitting = [value for value in others if node.type.fits(value)]
+        if fitting:
+            changed = with_node(current[at], tuple(below), draws.one_of(fitting))
+            current[at] = current[at]._replace(value=changed)
+    return [part.value for part in current]
 
 
 def _pair(source: Any, target: Any, draws: Draws) -> tuple[Any, Any]:
