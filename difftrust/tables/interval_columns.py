@@ -6,7 +6,8 @@ All coders of a benchmark are resampled together, task by task: what one task do
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import permutations
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,8 @@ from difftrust_core.metrics.intervals import RESAMPLES, bca_limits, statistic_of
 LOW: Final = "_low"
 HIGH: Final = "_high"
 _FEWEST_CODERS = 3
+_ALL_ORDERS = 8
+"""Coders whose ranks have few enough orders to look at all."""
 _STATISTICS: Final = {"incoherence": "mean_incoherence", "error": "mean_error"}
 """Column of ``coder_measures`` -> the statistic that it is, where it is called otherwise."""
 
@@ -195,14 +198,15 @@ def ranking_intervals(
     """Return ``coders.rankings`` with <rho>_low, <rho>_high and <rho>_p for each of its rhos.
 
     The coders are those there are; the tasks are resampled. Null where rho is. <rho>_p: how likely coders whose two
-    rankings have nothing to do with each other come to a rho as far from 0; two-sided, by Student's t.
+    rankings have nothing to do with each other come to a rho as far from 0; two-sided, of up to eight coders by all
+    orders of their ranks, of more by Student's t.
     """
     found, parts = rankings(estimates, detection=detection), []
     for part, own, resampling in _resampled(found, estimates, resamples=resamples, seed=seed):
         limits = {}
         for name, values in _rhos(own, resampling, detection).items():
             limits[f"{name}{LOW}"], limits[f"{name}{HIGH}"] = resampling.limits(values)
-            limits[f"{name}_p"] = _p_value(float(values[0]), own["model"].n_unique())
+            limits[f"{name}_p"] = _p_value(float(values[0]), int(part["coders"][0]))
         parts.append(part.with_columns(pl.lit(value, pl.Float64).alias(name) for name, value in limits.items()))
     return pl.concat(parts).fill_nan(None)
 
@@ -226,8 +230,18 @@ def _p_value(rho: float, n_coders: int) -> float:
 
     if math.isnan(rho):
         return math.nan
+    if n_coders <= _ALL_ORDERS:
+        return float((np.abs(_rhos_by_chance(n_coders)) > abs(rho) - 1e-9).mean())
     freedom = n_coders - 2
     return 0.0 if abs(rho) >= 1 else float(2 * stdtr(freedom, -abs(rho) * math.sqrt(freedom / (1 - rho**2))))
+
+
+@cache
+def _rhos_by_chance(n: int) -> Floats:
+    """Return Spearman's rho between n ranks and each order of them."""
+    orders = np.array([*permutations(range(n))])
+    distances: Floats = ((orders - np.arange(n)) ** 2).sum(axis=1)
+    return 1 - 6 * distances / (n * (n**2 - 1))
 
 
 def _rank_correlations(a: Floats, b: Floats) -> Floats:

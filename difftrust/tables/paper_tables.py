@@ -222,8 +222,9 @@ _RANKING_NOTES: Final = (
     "non-zero error; as-published by the published sampling, all-pairs by every pair and candidate",
     "rho_pass_at_1: of the first of these with 1 - pass@1 (Eq. 11); rho_error, rho_failure: of mean incoherence with "
     "mean error and with 1 - pass@1",
-    "rho_found_p: how likely coders whose two rankings have nothing to do with each other come as far from 0, by "
-    f"Student's t; rho_found_strength: {', '.join(f'{word} from {least:g}' for least, word in STRENGTH.items())}",
+    "rho_found_p: how likely coders whose two rankings have nothing to do with each other come as far from 0, of "
+    "up to eight by all orders, of more by Student's t; "
+    f"rho_found_strength: {', '.join(f'{word} from {least:g}' for least, word in STRENGTH.items())}",
     "in brackets: 95 % intervals over tasks (BCa), the coders as they are",
 )
 

@@ -157,12 +157,12 @@ def alarm_pairs(request: TableRequest) -> dict[str, pl.DataFrame]:
 
 
 def judge_alarms(estimates: pl.DataFrame, in_domain: pl.DataFrame) -> pl.DataFrame:
-    """Return a row a (coder, task) of which it is known whether there is an alarm, ``detected``.
+    """Return a row a (coder, task) of which it is known whether there is an alarm, ``detected``, and an error.
 
     ``erroneous`` by ``estimates``; of an alarm ``right``, ``no_error`` or ``admits_both``, by those inside the domain.
     """
     wrong, both, is_alarm = pl.col("truth") > 0, pl.col("audited").fill_null(value=False), pl.col("detected")
-    known = estimates.drop_nulls("detected").join(in_domain.select(*KEY, truth="error"), on=KEY)
+    known = estimates.drop_nulls("detected").join(in_domain.select(*KEY, truth="error").drop_nulls("truth"), on=KEY)
     known = known.join(_audited(Finding.SEVERAL_RIGHT), on=["benchmark", "task_id"], how="left")
     return known.with_columns(
         erroneous=pl.col("error") > 0,

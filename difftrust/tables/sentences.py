@@ -124,14 +124,19 @@ def _erring(table: pl.DataFrame) -> str:
     )
 
 
+_TELLING: Final = 5
+"""Fewer models can be ranked alike by chance, with a probability above .05."""
+
+
 def _ranked(table: pl.DataFrame) -> list[str]:
     rho = spearman(table.select(error="mean_error", incoherence="mean_incoherence"))
     if math.isnan(rho):
         return []
-    turned = " and negative" if rho < 0 else ""
+    n = table.select("mean_error", "mean_incoherence").fill_nan(None).drop_nulls().height
+    how = strength_of(rho) + " and negative" * (rho < 0) if n >= _TELLING else f"one that {n} models may have by chance"
     return [
         "The correlation between ranking the models by how often their programs disagree, which needs no reference, "
-        f"and ranking them by error is {strength_of(rho)}{turned} (Spearman's rho {rho:.2f})."
+        f"and ranking them by error is {how} (Spearman's rho {rho:.2f})."
     ]
 
 

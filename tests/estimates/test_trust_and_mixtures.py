@@ -2,17 +2,20 @@
 
 import itertools
 import math
+from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import spearmanr
+from scipy.stats import t as student
 
 from difftrust.research.coders import coder_measures
 from difftrust.research.mixtures import mixture_summary, mixtures, same_price, usd_per_program
 from difftrust.tables.grid import curves
-from difftrust.tables.interval_columns import differences, ranking_intervals
+from difftrust.tables.interval_columns import _p_value, differences, ranking_intervals
 from difftrust_core.estimates.pool import Pool
 from difftrust_core.exceptions import WrongUsage
 from difftrust_core.generation.prices import Price
@@ -151,17 +154,24 @@ def test_the_ranking_of_tasks_found_has_its_interval_and_p_value() -> None:
         coders.append(own.with_columns(pl.lit(str(k)).alias("model"), p_erroneous="error", p_detected="error"))
     table = pl.concat(coders).with_columns(functional_error="error")
     row = ranking_intervals(table, resamples=200).row(0, named=True)
-    assert (row["rho_found"], row["rho_found_low"], row["rho_found_high"], row["rho_found_p"]) == (1, 1, 1, 0)
+    assert (row["rho_found"], row["rho_found_low"], row["rho_found_high"]) == (1, 1, 1)
+    assert row["rho_found_p"] == pytest.approx(2 / 120)  # two of all orders of five are as far from 0
     assert ranking_intervals(table.filter(pl.col("model") < "2"), resamples=20)["rho_found_low"].item() is None
     measures = coder_measures(table)
     assert measures["found"].to_list() == measures["erroneous"].to_list() == measures["error"].to_list()
-    # Student's t of rho = 0.5 with 5 coders: t = 1 with 3 degrees of freedom.
     halved = pl.col("error").replace(1.0, 0.5)
     swapped = table.with_columns(error=halved, p_erroneous=pl.when(model="4").then(0.0).otherwise("error"))
     rho = ranking_intervals(swapped, resamples=200).row(0, named=True)
-    t = rho["rho_found"] * math.sqrt(3 / (1 - rho["rho_found"] ** 2))
-    tail = 1 - 2 * (math.atan(abs(t) / math.sqrt(3)) + abs(t) * math.sqrt(3) / (3 + t * t)) / math.pi
-    assert rho["rho_found_p"] == pytest.approx(tail)
+    by_hand = [float(spearmanr(range(5), order).statistic) for order in permutations(range(5))]
+    as_far = [abs(each) >= abs(rho["rho_found"]) - 1e-9 for each in by_hand]
+    assert rho["rho_found_p"] == pytest.approx(sum(as_far) / 120)
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.9])
+def test_the_p_value_of_many_coders_is_students(rho: float) -> None:
+    t = rho * math.sqrt(10 / (1 - rho**2))
+    assert _p_value(rho, 12) == pytest.approx(2 * student.sf(t, 10))
+    assert _p_value(-rho, 12) == pytest.approx(2 * student.sf(t, 10))
 
 
 @pytest.mark.parametrize(

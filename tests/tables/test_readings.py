@@ -10,7 +10,7 @@ import pytest
 import difftrust as dt
 from difftrust.explorer.home import task_details
 from difftrust.research.other_models import suspects
-from difftrust.tables.readings import KINDS
+from difftrust.tables.readings import KINDS, judge_alarms
 from difftrust.tables.registry import make_table
 from difftrust.tables.render import in_percent
 from difftrust.tables.request import TableRequest
@@ -179,3 +179,11 @@ def test_an_unknown_reading_is_refused(store: Store) -> None:
     for m in (None, 2):
         with pytest.raises(dt.DifftrustError, match="quorum"):
             make_table("4", TableRequest(store=store.root, reading=Reading(inputs="quorum"), m=m))
+
+
+def test_an_alarm_of_which_no_error_can_be_known_is_no_alarm_in_vain() -> None:
+    key = {"benchmark": "b", "model": "a", "temperature": 0.6}
+    rows = [{**key, "task_id": name, "error": error, "detected": True} for name, error in (("b/1", 0.5), ("b/2", None))]
+    estimates = pl.DataFrame(rows)
+    found = judge_alarms(estimates, estimates)
+    assert found.select("task_id", "right", "no_error").rows() == [("b/1", True, False)]

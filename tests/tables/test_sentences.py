@@ -69,8 +69,11 @@ def test_the_sentences_say_the_numbers() -> None:
 
 
 def test_the_ranking_is_told_from_three_models_on_by_their_names() -> None:
-    errors, ranking, *_ = in_words(tasks(gpt_4o=[(0.1, 0.1)], b=[(0.2, 0.2)], c=[(0.3, 0.3)]))
+    three = {"gpt_4o": [(0.1, 0.1)], "b": [(0.2, 0.2)], "c": [(0.3, 0.3)]}
+    errors, ranking, *_ = in_words(tasks(**three))
     assert errors.startswith("A program of GPT-4o is wrong on 10% of the inputs")
+    assert "ranking them by error is one that 3 models may have by chance (Spearman's rho 1.00)" in ranking
+    _, ranking, *_ = in_words(tasks(**three, d=[(0.4, 0.4)], e=[(0.5, 0.5)]))
     assert "ranking them by error is very strong (Spearman's rho 1.00)" in ranking
 
 
