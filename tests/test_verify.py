@@ -470,6 +470,15 @@ def test_a_lost_file_of_a_task_takes_along_those_of_this_task_alone(store: Store
     assert {name for name in moved if name.startswith("executions/")} == {f"executions/{TOTAL}"}
 
 
+def test_a_damaged_file_of_candidates_takes_no_others_along(store: Store) -> None:
+    frame = pl.read_parquet(store.root / ONE, hive_partitioning=False)
+    frame.with_columns(task_id=first("tiny/none", "task_id")).write_parquet(store.root / ONE)
+    found = verify(store).findings
+    assert {"candidates", ONE} <= {finding.path for finding in found}
+    moved = [name for name in verify(store, repair=True).moved if name.startswith("candidates/")]
+    assert moved == [ONE]
+
+
 def test_damage_in_a_merged_file_takes_along_what_speaks_of_its_chunk(store: Store) -> None:
     merge_files(store)
     (path,) = (path for path in store.files("behaviours") if CHUNK in path.as_posix())

@@ -23,6 +23,7 @@ DAMAGED: Final = "damaged"
 _FEW = 3
 """Commands to name at most."""
 _VALIDITY = "validity="
+_SOURCES: Final = ("tasks", "candidates", "programs")
 _ALONE: Final = {"smallest": "smallest", "stability": "structure"}
 """Results that no others speak of -> the command that makes them."""
 
@@ -132,7 +133,11 @@ def move_aside(store: Store, findings: Iterable[Finding]) -> list[str]:
 
     Missing files are no longer expected afterwards. The order is such that a kill leaves a store that can be repaired.
     """
-    names = {name for finding in findings if finding.table != "replies" for name in _affected(store, finding)}
+    found = [finding for finding in findings if finding.table != "replies"]
+    if any(finding.table in _SOURCES and finding.path.endswith(".parquet") for finding in found):
+        # What is wrong with whole tables may come from these files alone, and be right once they are back.
+        found = [finding for finding in found if finding.path not in (*_SOURCES, "executions")]
+    names = {name for finding in found for name in _affected(store, finding)}
     forget(store.root, names)
     # What speaks of other files goes before them.
     order = {table: -place for place, table in enumerate(CHUNK_TABLES)}
