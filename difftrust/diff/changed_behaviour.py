@@ -3,10 +3,13 @@
 import ast
 import copy
 import difflib
+import operator
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from difftrust.check.programs import Executor
 from difftrust.diff.pair import Pair
@@ -105,12 +108,17 @@ def _skeleton(text: str) -> str:
 
 
 def raised_in(nodes: Sequence[ast.AST]) -> set[str]:
-    """Return the names of the exceptions that code raises by name, and those that asserts raise."""
+    """Return the names of the exceptions that code raises or handles by name, and those that asserts raise.
+
+    Not of those handled that Python raises for values of wrong kinds.
+    """
     found: set[str] = set()
     for node in (inner for top in nodes for inner in ast.walk(top)):
         match node:
             case ast.Raise(exc=ast.Call(func=raised) | (ast.expr() as raised)):
                 found.add(dotted_name(raised).rpartition(".")[2])
+            case ast.ExceptHandler():
+                found |= {name.rpartition(".")[2] for name in _exceptions_in(node)} - {*_OF_WRONG_KINDS}
             case ast.Assert():
                 found.add("AssertionError")
     return found
@@ -133,7 +141,9 @@ class Point(NamedTuple):
 
     block: list[ast.stmt]
     at: int
-    part: ast.expr | None = None
+    part: ast.expr | list[ast.ExceptHandler] | None = None
+    added: ast.ExceptHandler | None = None
+    """Of ``part``, handlers, what is put before them."""
 
 
 Place = dict[int, Point]
@@ -192,11 +202,14 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[P
         before = old.get(key)
         if before is None or type(before) is not type(after) or after in idle:
             continue
-        whole = (before, after)
+        whole, where = (before, after), f" (in {key[0]})" if key[0] else ""
         if isinstance(after, ast.Assign | ast.AnnAssign):
             if _dump(before) != _dump(after) and key[1] in read:
                 gone = [f"{ast.unparse(each)}\ndel {key[1]}" for each in whole]
-                yield _line(after), [(at, remade[at](whole[at], gone[at])) for at in (1, 0)]
+                yield (
+                    _line(after) + where,
+                    [(at, remade[at](whole[at], gone[at])) for at in (1, 0)],
+                )
             continue
         memo: dict[int, ast.AST] = {}
         copies = copy.deepcopy(whole, memo)
@@ -205,10 +218,13 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[P
         not_asked = {id(block) for node in idle for block in _blocks_in(memo, node)}
         heads = _changed_cases(*copies)
         for place in _places([copies[0]], [copies[1]]):
-            block, index, part = place.get(1) or place[0]
+            point = place.get(1) or place[0]
+            block, index = point.block, point.at
             if index < len(block) and id(block) not in not_asked:
+                head = heads.get(id(block)) if index == 0 and point.part is None else ""
+                meant = point.added or (point.part if isinstance(point.part, ast.expr) else block[index])
                 yield (
-                    (index == 0 and part is None and heads.get(id(block))) or _line(part or block[index]),
+                    (head or _line(meant)) + where,
                     [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
                 )
 
@@ -243,8 +259,35 @@ def _name_in(node: ast.AST) -> str:
     return ""
 
 
+_COMPARED: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq
+}  # fmt: skip
+
+
+def _python_version(node: ast.expr) -> Any:
+    """Return what ``sys.version_info``, an item or the beginning of it is. Raises ValueError for anything else."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="sys"), attr="version_info"):
+            return tuple(sys.version_info)
+        case ast.Subscript(value=of, slice=ast.Constant(value=int(at))):
+            return _python_version(of)[at]
+        case ast.Subscript(value=of, slice=ast.Slice(lower=None, upper=ast.Constant(value=int(end)), step=None)):
+            return _python_version(of)[:end]
+    raise ValueError("not the version of Python")
+
+
 class _Plain(ast.NodeTransformer):
-    """Takes the annotations away from the variables of functions."""
+    """Takes the annotations away from the variables of functions, and what is for other versions of Python."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        """Return the branch that a test of the version of Python takes."""
+        self.generic_visit(node)
+        match node.test:
+            case ast.Compare(left=left, ops=[op], comparators=[given]) if type(op) in _COMPARED:
+                with suppress(ValueError, TypeError, LookupError):
+                    holds = _COMPARED[type(op)](_python_version(left), ast.literal_eval(given))
+                    return (node.body if holds else node.orelse) or ast.Pass()
+        return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         """Leave the fields of a class as they are."""
@@ -292,14 +335,17 @@ def _by_name(bundle: Bundle) -> dict[tuple[str, str], ast.stmt]:
 
 
 def _line(node: ast.AST) -> str:
-    return printable(ast.unparse(node).splitlines()[0])[:_SHOWN]
+    return printable(ast.unparse(node).strip().splitlines()[0])[:_SHOWN]
 
 
 def _raising(statement: ast.stmt, point: Point) -> str:
     """Return the text of a statement that raises at a place."""
-    block, index, part = point
+    block, index, part, added = point
     if part is not None:
-        return ast.unparse(copy.deepcopy(statement, {id(part): ast.parse(_MARK_PART, mode="eval").body}))
+        instead: Any = ast.parse(_MARK_PART, mode="eval").body
+        if isinstance(part, list):
+            instead = [added, *part]
+        return ast.unparse(copy.deepcopy(statement, {id(part): instead}))
     block.insert(index, ast.parse(_MARK).body[0])
     made = ast.unparse(ast.fix_missing_locations(statement))
     del block[index]
@@ -342,10 +388,34 @@ def _within(old: Point, new: Point) -> Iterator[Place]:
         yield {0: old, 1: new}
         for parts in _parts(one, other):
             yield {which: (old, new)[which]._replace(part=part) for which, part in parts.items()}
+        yield from _handled(old, new)
         yield from ({which: point} for which, each in ((0, one), (1, other)) for point in _blocks(each))
         return
     for a, b in zip(_inner(one), _inner(other), strict=True):
         yield from _places(a, b)
+
+
+def _handled(old: Point, new: Point) -> Iterator[Place]:
+    """Yield the exceptions that handlers of one version alone name: each has to be raised there."""
+    one, other = old.block[old.at], new.block[new.at]
+    if not isinstance(one, ast.Try) or not isinstance(other, ast.Try):
+        return
+    for before, after in zip(one.handlers, other.handlers, strict=False):
+        named = [_exceptions_in(handler) for handler in (before, after)]
+        for which, point, statement in ((0, old, one), (1, new, other)):
+            for kind in named[which].keys() - named[1 - which].keys() if all(named) else ():
+                added = ast.ExceptHandler(type=named[which][kind], name=None, body=ast.parse(_MARK).body)
+                yield {which: point._replace(part=statement.handlers, added=added)}
+
+
+def _exceptions_in(handler: ast.ExceptHandler) -> dict[str, ast.expr]:
+    """Return the exceptions that a handler names; none of one that takes all."""
+    if handler.type is None:
+        return {}
+    return {
+        ast.unparse(each): each
+        for each in (handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type])
+    }
 
 
 def _parts(one: ast.AST, other: ast.AST) -> Iterator[dict[int, ast.expr]]:

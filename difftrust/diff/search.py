@@ -24,7 +24,7 @@ from difftrust.source.sandbox_imports import LEFT_OUT
 from difftrust.source.target import Target
 from difftrust.source.usage import asked_keys, asked_kinds
 from difftrust.text import by_length
-from difftrust.types.argument_types import Annotations, ArgumentTypes
+from difftrust.types.argument_types import Annotations, ArgumentTypes, arguments_of
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.exceptions import WrongUsage
@@ -212,7 +212,7 @@ class Search:
         if not seeds:
             return
         options.phase("running both versions")
-        seen = self.calls = frozenset(loading.calls)
+        self.calls = frozenset(loading.calls)
         draws = self._draws(loading, types, seeds)
         everything = None if kinds.guessed else draws.exhaustive("")
         found.exhausted |= everything is not None
@@ -224,21 +224,28 @@ class Search:
         found.n_witnesses += len({*directed, *loading.calls})
         self._run(directed)
         self._run([text for position in range(options.n) if draws.accepts(text := draws(position, 0))])
-        self._follow(draws, sure=seen if kinds.guessed else None)
+        self._follow(draws, types, kinds)
         values = [self._others(p.name, kinds) if p.name in kinds.guessed else [] for p in kinds.parameters]
         odd = self._run(odd_inputs(sorted(best, key=by_length), values))
         self.accepts = lambda text: text in odd or draws.accepts(text)
-        self.sure = seen if kinds.guessed else seen | {text for text in found.rows if draws.accepts(text)}
+        self._note_sure(draws, types, kinds)
         self._conclude()
 
-    def _follow(self, draws: InputSource, *, sure: frozenset[str] | None) -> None:
+    def _note_sure(self, draws: InputSource, types: ArgumentTypes, kinds: Kinds) -> None:
+        """Note what the function is known to take: known calls, and what leaves out all whose types are guessed."""
+        guessed = {*kinds.guessed}
+        given = {text: {name for name, _ in types.named_values(arguments_of(text) or ())} for text in self.found.rows}
+        known = {text for text, names in given.items() if not guessed & names and draws.accepts(text)}
+        self.sure = self.calls | known
+
+    def _follow(self, draws: InputSource, types: ArgumentTypes, kinds: Kinds) -> None:
         """Run inputs made of what the versions compare, until one shows a difference or nothing new is compared."""
         if not isinstance(draws, TypedInputs):
             return
 
         def run(made: list[str]) -> list[str] | None:
             rows = self._run(made)
-            self.sure = frozenset(self.found.rows) if sure is None else sure
+            self._note_sure(draws, types, kinds)
             shows = any(self._weigh(text, row) == "counts" for text, row in rows.items())
             return None if shows else [text for text, row in rows.items() if _has_kind(row, Kind.VALUE)]
 

@@ -74,6 +74,10 @@ def _patterns(program: str) -> list[str]:
     return found[:_MAX_PATTERNS]
 
 
+_LONG = 0.1
+"""So many repetitions may be long: digits of a number that no code point has."""
+
+
 def _pieces(tree: Any, generator: random.Random, groups: dict[int, str], left: list[int]) -> Iterator[str]:
     """Iterate over the pieces of a text; ``left``: so many, for a pattern may repeat what repeats."""
     for code, argument in tree:
@@ -94,7 +98,8 @@ def _pieces(tree: Any, generator: random.Random, groups: dict[int, str], left: l
             yield inside
         elif code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
             least, most, inside = argument
-            for _ in range(generator.randint(least, min(int(most), least + 3)) if least < 50 else 50):
+            more = 20 if generator.random() < _LONG else 3
+            for _ in range(generator.randint(least, min(int(most), least + more)) if least < 50 else 50):
                 yield from _pieces(inside, generator, groups, left)
         elif code is codes.ATOMIC_GROUP:
             yield from _pieces(argument, generator, groups, left)

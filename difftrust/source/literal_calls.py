@@ -79,7 +79,10 @@ class Caller:
     def _object(self, node: ast.expr, known: Names) -> Instance:
         """Return the object that a method is called on. Raises NotFolded."""
         owner = self._target.owner
-        used = known.get(f"{node.id}()") if isinstance(node, ast.Name) else None
+        name = f"{node.id}()" if isinstance(node, ast.Name) else ""
+        if name in known and known[name] is None:
+            raise NotFolded("an object that was used in a way that is not known")
+        used = known.get(name)
         value = self._scope.value(node, known) if used is None else used
         made = value.args[0] if used is not None else value
         if isinstance(value, Instance) and owner and made.type_name.partition(".")[0] == owner.name:
@@ -140,23 +143,29 @@ class Caller:
         return left
 
     def _histories(self, statement: ast.stmt, known: Names) -> dict[str, Any]:
-        """Return the objects on which a statement calls one method each, with their calls so far, as ``name()``."""
-        called: dict[str, list[ast.Call]] = {}
-        for node in ast.walk(statement):
+        """Return the objects on which a statement calls one method each, with their calls so far, as ``name()``.
+
+        None of one that it uses in another way.
+        """
+        called: dict[str, list[tuple[str, ast.Call]]] = {}
+        for node in [_as_call(statement), *ast.walk(statement)]:
             match node:
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
-                    called.setdefault(name, []).append(node)
-        found = {}
-        for name, nodes in called.items():
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+                    called.setdefault(name, []).append((method, node))
+        found: dict[str, Any] = {}
+        for name, calls in called.items():
             object_ = known.get(f"{name}()", known.get(name))
-            if isinstance(object_, Instance) and len(nodes) == 1 and name not in bound_by(statement):
+            if isinstance(object_, Instance) and len(calls) == 1 and name not in bound_by(statement):
                 is_used = object_.type_name == AFTER_CALLS
                 made, before = object_.args if is_used else (object_, [])
                 with suppress(NotFolded, BadText, RecursionError):
-                    args, fields = self._scope.arguments(nodes[0], known)
-                    call = Instance(ast.unparse(nodes[0].func).rpartition(".")[2], tuple(args), fields)
-                    found[f"{name}()"] = Instance(AFTER_CALLS, (made, [*before, call]))
-        return found
+                    (method, node), *_ = calls
+                    args, fields = self._scope.arguments(node, known)
+                    found[f"{name}()"] = Instance(AFTER_CALLS, (made, [*before, Instance(method, tuple(args), fields)]))
+        if isinstance(statement, ast.Assert):  # asks, and changes nothing
+            return found
+        used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        return {f"{name}()": None for name in used if isinstance(known.get(name), Instance)} | found
 
     def _loop(self, statement: ast.For, known: dict[str, Any]) -> Iterator[tuple[ast.AST, Names]]:
         yield statement.iter, known
@@ -219,6 +228,18 @@ class Caller:
 
     def _value(self, part: Any, known: Names) -> Any:
         return self._scope.value(part, known) if isinstance(part, ast.expr) else part
+
+
+def _as_call(statement: ast.stmt) -> ast.Call | None:
+    """Return ``x[key] = value``, ``del x[key]`` and ``next(x)`` as the calls of methods that they are."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name() as of, slice=key)], value=value):
+            return ast.Call(ast.Attribute(of, "__setitem__", ast.Load()), [key, value], [])
+        case ast.Delete(targets=[ast.Subscript(value=ast.Name() as of, slice=key)]):
+            return ast.Call(ast.Attribute(of, "__delitem__", ast.Load()), [key], [])
+        case ast.Expr(value=ast.Call(func=ast.Name(id="next"), args=[ast.Name() as of])):
+            return ast.Call(ast.Attribute(of, "__next__", ast.Load()), [], [])
+    return None
 
 
 def _items(value: Any) -> list[Any]:

@@ -225,6 +225,32 @@ def f(x: int) -> str:
     except ZeroDivisionError:
         return "none"
 """
+HANDLED = """
+import re
+def f(text: str) -> str:
+    def code(match):
+        try:
+            return chr(int(match.group(1)))
+        except {}:
+            return match.group(0)
+    return re.sub("&#([0-9]+);", code, text)
+"""
+OLD_PYTHON = """
+import sys
+def f(x: int) -> int:
+{}    return x + 1
+"""
+LEFT_OUT = """
+class Counts:
+    def __init__(self):
+        self.kept = {{}}
+
+    def most(self, n=None):
+        \"""Return the n most common, all by default.\"""
+        if {}n <= 0:
+            return []
+        return sorted(self.kept)[:n]
+"""
 PRICE = """
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 def f(text: str) -> str:
@@ -427,7 +453,21 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
         ),
         (SELDOM, ("x + x", "x > 3"), ("2 * x", "not x <= 3"), "f", "unchanged", ""),
         (CASES, ("isdigit",), ("isdecimal",), "f", "undecided", ": case 987654321987 if d.isdecimal():"),
-        # What the versions compare and round is followed.
+        (HANDLED, ("ValueError",), ("(ValueError, OverflowError)",), "f", "changed", "&#"),
+        (HANDLED, ("ValueError",), ("(ValueError, LookupError)",), "f", "undecided", "differs: except LookupError"),
+        (OLD_PYTHON, ("    if sys.version_info < (3,):\n        x = long(x)\n",), ("",), "f", "unchanged", ""),
+        (
+            OLD_PYTHON,
+            ("    if sys.version_info[0] == 2 and x > 10**30:\n        x = 0\n",),
+            ("",),
+            "f",
+            "undecided",
+            "x = 0",
+        ),
+        # What has a default may be left out, whatever its type.
+        (LEFT_OUT, ("",), ("n is not None and ",), "Counts.most", "changed", "(Counts(),)"),
+        # What the versions compare, match and round is followed.
+        (HANDLED, ("ValueError",), ("OverflowError",), "f", "changed", "&#"),
         (PRICE, ("ROUND_HALF_UP",), ("ROUND_HALF_EVEN",), "f", "changed", "5"),
         (CODED, (5291,), (5292,), "f", "changed", "529"),
         # What a function rests on is sought and reached: patterns, tables, fallbacks, other methods.

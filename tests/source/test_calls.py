@@ -106,6 +106,13 @@ METHODS = [
     ("Point.moved", "p = P(1)\np.moved(2) + p.moved(3)\np.moved(4)", ["(Point(1), 2)", "(Point(1), 3)"]),
     ("Point.moved", "p = P(1)\nfor i in x:\n    p.moved(2)\np.moved(4)", []),
     ("Point.moved", "p = P(1)\np.moved(y)\np.moved(4)", []),
+    (
+        "Point.moved",
+        "p = P(1)\nnext(p)\np[0] = 'a'\ndel p[1]\np.moved(4)",
+        ["(AfterCalls(Point(1), [__next__(), __setitem__(0, 'a'), __delitem__(1)]), 4)"],
+    ),
+    ("Point.moved", "p = P(1)\nassert len(p) == 1\np.moved(4)", ["(Point(1), 4)"]),
+    ("Point.moved", "p = P(1)\nturn(p)\np.moved(4)", []),
     ("Point.moved", "def test(origin):\n    origin.moved(5)", ["(Point(0, 0), 5)"]),
     ("Point.moved", "P.moved(P(1), 2)\nx.moved(3)", ["(Point(1), 2)"]),
     ("Point.parse", "P.parse('1,2')\nshop.geo.Point.parse(text='3')", ["('1,2',)", "('3',)"]),

@@ -93,11 +93,21 @@ class Instrument(ast.NodeTransformer):
         first = node.args[:_OPERANDS]
         if any(isinstance(argument, ast.Starred) for argument in first):
             return node
-        if isinstance(node.func, ast.Attribute) and first:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("sub", "subn") and len(first) > 1:
+            self._substituted(node, node.func)
+        elif isinstance(node.func, ast.Attribute) and first:
             node.func.value, *node.args[: len(first)] = self._noted(node.func.attr, node.func.value, *first)
         elif isinstance(node.func, ast.Name) and node.func.id == "round":
             node.args[: len(first)] = self._noted("round", *first)
         return node
+
+    def _substituted(self, node: ast.Call, called: ast.Attribute) -> None:
+        """Note the pattern of a substitution and the text: what takes the place of a match meets neither."""
+        is_module = isinstance(called.value, ast.Name) and called.value.id == "re"
+        if not is_module:
+            called.value, node.args[1] = self._noted("re", called.value, node.args[1])
+        elif len(node.args) > 2:
+            node.args[0], node.args[2] = self._noted("re", node.args[0], node.args[2])
 
 
 class Notes:
