@@ -222,9 +222,9 @@ def incoherence_interval_over_programs(
 ) -> Interval:
     """Return the interval for the LLM's own I (Eq. 8) from m of its programs on n inputs.
 
-    calibrated: quantiles of I over the coders that could have written them. chernoff: the U-statistic is a mean of
-    averages over min(floor(m/2), n) disjoint pairs, each on an input of its own. Raises TooFewCandidates if m < 2,
-    Undefined if n = 0, WrongUsage for another confidence or method.
+    calibrated: quantiles of I over the coders that could have written them, the estimate included. chernoff: the
+    U-statistic is a mean of averages over min(floor(m/2), n) disjoint pairs, each on an input of its own. Raises
+    TooFewCandidates if m < 2, Undefined if n = 0, WrongUsage for another confidence or method.
     """
     per_input, m = disagreement_per_input(labels, counts), int(counts.sum())
     alpha = (1 - checked_confidence(confidence)) / 2
@@ -234,7 +234,8 @@ def incoherence_interval_over_programs(
         limits = _guaranteed_limits(per_input, m, alpha=alpha)
     else:
         rng = np.random.default_rng(seed)
-        limits = _calibrated_limits(*_behaviours(labels, counts), per_input, alpha=alpha, draws=draws, rng=rng)
+        low, high = _calibrated_limits(*_behaviours(labels, counts), per_input, alpha=alpha, draws=draws, rng=rng)
+        limits = min(low, float(per_input.mean())), max(high, float(per_input.mean()))
     statement = _statement("incoherence", m, len(per_input), "within the limits")
     return _interval("programs", float(per_input.mean()), limits, confidence, method, statement)
 

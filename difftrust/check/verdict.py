@@ -108,7 +108,10 @@ def doubts_of(found: Evidence) -> tuple[Undecided, ...]:
     name, left_out = task.entry_point, drawn.left_out.most_common()
     if found.loading.sum() < 2:
         remedy = "more programs: at least two that load and return a value"
-        return (Undecided(why=f"{found.loading.sum()} of {found.counts.sum()} candidates load", remedy=remedy),)
+        failed = [(name, said) for (name, *_), said in zip(found.names, measured.load_errors, strict=True) if said]
+        first = "".join(f"; {name}: {said}" for name, said in failed[:1])
+        why = f"{found.loading.sum()} of {found.counts.sum()} candidates load{first}"
+        return (Undecided(why=why, remedy=remedy),)
     doubts = _doubts_about(found.excluded, task, len(measured.distinct.inputs))
     if not measured.n_returning:
         most = f" ({left_out[0][1]} draws: {left_out[0][0]})" if left_out else ""

@@ -171,7 +171,8 @@ def test_nothing_is_said_of_the_incoherence_of_programs_of_which_none_loads(chec
     stub = 'def f(x: int) -> int:\n    """Return x."""\n'
     for codes, n in ((("def f(x: return x", "y = 1"), 0), (("def f(x: return x", "def f(x):\n    return x"), 1)):
         status, out = checked(stub, codes)
-        assert (status, f"Could not decide: {n} of 2 candidates load." in out) == (3, True)
+        assert (status, f"Could not decide: {n} of 2 candidates load; " in out) == (3, True)
+        assert ": SyntaxError: " in out
         assert "No disagreement" not in out
         assert ("incoherence 0.0000" in out, "incoherence 1.0000" in out) == (False, n == 1)
 
