@@ -152,6 +152,9 @@ def estimates_for(request: TableRequest) -> tuple[pl.DataFrame, list[str]]:
         remedy = f"run {request.execution()}"
         if read_list(store.root) - store.names():
             remedy = f"files of it are gone, `difftrust verify --store {request.store}` says what to do"
+        elif request.reading.inputs == Validity.REFERENCE and store.holds("tasks"):
+            lacking = store.read("tasks")["reference"].null_count()
+            remedy = f"they are what references accept, and {lacking} of its tasks have none" if lacking else remedy
         raise NoStore(f"the store {request.store} holds no estimates of such inputs; {remedy}")
     if request.as_in_paper or is_shipped(request.store):
         notes.append("tasks: the published 150 of HumanEval and 412 of MBPP, as far as the store holds them")

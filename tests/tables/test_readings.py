@@ -22,10 +22,11 @@ from difftrust_core.estimates import behaviours, pool
 from difftrust_core.estimates.behaviours import compact as whole
 from difftrust_core.estimates.pool import load_pool
 from difftrust_core.estimates.refresh import estimates_are_stale, refresh_estimates
+from difftrust_core.exceptions import NoStore
 from difftrust_core.execution.execute import execute
 from difftrust_core.store.imports import add_candidates
 from difftrust_core.store.store import Store
-from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, silent
+from tests.support.tiny import OTHER, RIGHT, TASKS, WRONG, candidates, filled, measure, silent
 
 N = 24
 DOMAINS = {
@@ -187,3 +188,10 @@ def test_an_alarm_of_which_no_error_can_be_known_is_no_alarm_in_vain() -> None:
     estimates = pl.DataFrame(rows)
     found = judge_alarms(estimates, estimates)
     assert found.select("task_id", "right", "no_error").rows() == [("b/1", True, False)]
+
+
+def test_inputs_that_references_accept_are_not_asked_for_where_a_task_has_none(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store", RIGHT, WRONG, tasks=[replace(TASKS[0], reference=None), *TASKS[1:]])
+    measure(store, 5, validity="all")
+    with pytest.raises(NoStore, match="no estimates of such inputs; they are what references accept, and 1 of its"):
+        make_table("readings", TableRequest(store=store.root))
