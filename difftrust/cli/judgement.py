@@ -131,6 +131,8 @@ def undecided_on_failure() -> Iterator[None]:
         raise
     except (typer.Exit, typer.Abort, typer.TyperException):
         raise
+    except BrokenPipeError:  # nobody reads the verdict
+        raise typer.Exit(_UNDECIDED) from None
     except Exception as e:  # a fault of ours decides nothing about the candidates
         import traceback
 

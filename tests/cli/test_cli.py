@@ -22,6 +22,7 @@ from difftrust.shipped import find_starter_results
 from difftrust.tasks.find_texts import commands_for_texts
 from difftrust_core.datasets.benchmarks import load_benchmark
 from tests.support.command import Capture, executed_samples, run, succeed, typed, write_samples
+from tests.support.stubs import write_stub
 from tests.support.tiny import WRONG, executed
 
 COMMANDS = [command for commands in BY_MODULE.values() for command in commands]
@@ -142,6 +143,17 @@ def test_a_dashboard_is_not_started_on_a_store_without_results(
         named = ("--store", tmp_path / name) if is_named_by_option else ()
         status, _, err = run(capsys, "dashboard", *named)
         assert (status, err.count("\n"), said in err) == (1, 1, True), err
+
+
+def test_a_verdict_that_nobody_reads_is_undecided_without_a_trace(tmp_path: Path) -> None:
+    stub = 'def f(x: int) -> int:\n    """Return x."""\n'
+    where, programs = write_stub(tmp_path, stub, ["def f(x):\n    return x", "def f(x):\n    return x + 0"])
+    words = [Path(sys.executable).with_name("difftrust"), "check", where, "--candidates", programs, "-n", "20"]
+    reads, writes = os.pipe()
+    os.close(reads)
+    done = subprocess.run(words, stdout=writes, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writes)
+    assert (done.returncode, "Traceback" in done.stderr, "itself failed" in done.stderr) == (3, False, False)
 
 
 def test_completion_knows_commands_and_options_but_no_former_names() -> None:
