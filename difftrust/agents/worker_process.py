@@ -182,7 +182,7 @@ def _diff(*, old: Mapping[str, Any], new: Mapping[str, Any], **given: Any) -> An
     from difftrust.outputs.findings import finding_of_diff
 
     options = DiffOptions.of(given, say=_progress, phase=_progress)
-    with _where(old) as before, _where(new) as after:
+    with _where(old, "old") as before, _where(new, "new") as after:
         report = diff(load_version(before), load_version(after), options)
     finding = finding_of_diff(report)
     changes = [
@@ -243,8 +243,10 @@ def _pin(*, place: Mapping[str, Any], examples: Sequence[str]) -> Answer:
 
 
 @contextmanager
-def _where(place: Mapping[str, Any]) -> Iterator[str]:
+def _where(place: Mapping[str, Any], file_name: str = "source") -> Iterator[str]:
     """Yield ``module.py::function``: a file in the folder of the server, one of its revisions, or a source as a file.
+
+    ``file_name``: of that file, by which messages tell it from another.
 
     Raises WrongUsage for a path that leads out of the folder.
     """
@@ -263,7 +265,7 @@ def _where(place: Mapping[str, Any]) -> Iterator[str]:
             yield where
         return
     with scratch_folder() as folder:
-        file = folder / "source.py"
+        file = folder / f"{file_name}.py"
         file.write_text(source, encoding="utf-8", errors="surrogatepass")
         yield f"{file}::{name}"
 

@@ -201,6 +201,8 @@ def test_a_bad_question_gets_one_line(folder: Path, monkeypatch: pytest.MonkeyPa
         ):
             assert said in await refusal(session, "check", asked(**more))
         assert "check again" in await refusal(session, "ask_next", {"check_id": "none"})
+        versions = {"entry_point": "f", "old": "def f(x):\n    return x\n", "new": "def f(x:\n"}
+        assert "new.py" in await refusal(session, "diff", versions)
 
     talk(folder, told)
     monkeypatch.chdir(folder)
