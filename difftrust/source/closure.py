@@ -416,6 +416,11 @@ class Modules:
         left = self.idle
         self.implied += [method for method in methods if method not in left]
         self.implied += [statement for module in self.every for statement in module.kept - early]
+        makers = [each for module in self.every for each in module.kept if isinstance(each, Function)]
+        made = [node for maker in makers for node in ast.walk(maker) if isinstance(node, ast.ClassDef)]
+        self.implied += [
+            part for of in made for part in of.body if isinstance(part, Function) and part.name in OPERATORS
+        ]
         return self
 
     def use(self, beside: ast.Module) -> "Modules":

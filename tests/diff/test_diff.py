@@ -240,6 +240,16 @@ import sys
 def f(x: int) -> int:
 {}    return x + 1
 """
+SHOWN = """
+def made(name):
+    class Sentinel:
+        def __repr__(self):
+            return {}
+    return Sentinel()
+MISSING = made("MISSING")
+def f(x: int, y: object = MISSING) -> int:
+    return {}x if y is MISSING else 0
+"""
 LEFT_OUT = """
 class Counts:
     def __init__(self):
@@ -464,6 +474,7 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
             "undecided",
             "x = 0",
         ),
+        (SHOWN, ("name", ""), ("name + ''", "0 + "), "f", "unchanged", ""),
         # What has a default may be left out, whatever its type.
         (LEFT_OUT, ("",), ("n is not None and ",), "Counts.most", "changed", "(Counts(),)"),
         # What the versions compare, match and round is followed.
