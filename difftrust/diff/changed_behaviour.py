@@ -362,9 +362,10 @@ def _places(old: list[ast.stmt], new: list[ast.stmt]) -> Iterator[Place]:
             for a, b in zip(range(i, j), range(k, m), strict=True):
                 yield from _within(Point(old, a), Point(new, b))
         else:
-            yield {
-                which: point for which, point, size in ((0, Point(old, i), j - i), (1, Point(new, k), m - k)) if size
-            }
+            sides = ((0, old, range(i, j)), (1, new, range(k, m)))
+            first = {which: [at for at in span if not is_docstring(block[at])][:1] for which, block, span in sides}
+            if place := {which: Point(block, at) for which, block, _ in sides for at in first[which]}:
+                yield place
             for which, block in ((0, old[i:j]), (1, new[k:m])):
                 for statement in block:
                     yield from ({which: point} for point in _blocks(statement))

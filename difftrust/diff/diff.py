@@ -117,6 +117,8 @@ def _opened(pair: Pair, options: DiffOptions) -> Iterator[tuple[Executor, list[s
         yield Executor(task, sandbox), codes
 
 
+_NAMED = 6
+"""Lines that no input reached, and that are named."""
 _FEW = 5
 """With fewer distinct inputs on which a version returns, nothing is decided, unless the function takes no more."""
 
@@ -207,10 +209,9 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
             why, remedy = _UNANSWERED[found.not_built > found.unanswered / 2]
             yield f"on {found.unanswered} of {len(found.rows)} inputs a version {why}", remedy
     if found.unreached and found.returned:
-        yield (
-            f"no input reached what differs: {'; '.join(found.unreached)}",
-            "give a call that gets there with --example",
-        )
+        more = len(found.unreached) - _NAMED
+        lines = "; ".join(found.unreached[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        yield f"no input reached what differs: {lines}", "give a call that gets there with --example"
     for doubt in one_object(pair.targets[1].entry_point, pair.bundles[1].code, found.rows):
         yield doubt.why, doubt.remedy
     if found.silent and found.doubtful:

@@ -250,6 +250,12 @@ MISSING = made("MISSING")
 def f(x: int, y: object = MISSING) -> int:
     return {}x if y is MISSING else 0
 """
+SAID = """
+def g(x):
+    {}return x
+def f(x: int) -> int:
+    return g(x) if x * x - 1000003 * x == 987654321987 else x
+"""
 LEFT_OUT = """
 class Counts:
     def __init__(self):
@@ -475,6 +481,7 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
             "x = 0",
         ),
         (SHOWN, ("name", ""), ("name + ''", "0 + "), "f", "unchanged", ""),
+        (SAID, ("",), ("'Say nothing.'\n    x = x + 0\n    ",), "f", "undecided", "differs: x = x + 0"),
         # What has a default may be left out, whatever its type.
         (LEFT_OUT, ("",), ("n is not None and ",), "Counts.most", "changed", "(Counts(),)"),
         # What the versions compare, match and round is followed.
