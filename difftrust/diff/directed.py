@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice, product
 from typing import Any, TypeVar
 
 from difftrust.search.dictionary import mine_constants
@@ -50,7 +51,7 @@ _MAX_CONSTANT = 2_000
 _REPLACED = 0.8
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FLAGS = re.compile(r"\bre\.(?:[IMSXA]|[A-Z]{5,})\b|\(\?[aimsx]+[-:)]")
-_MAX_NODES = 12
+_MAX_NODES, _MOST_PAIRS = 12, 50
 _MOST_KEYS = 8
 
 
@@ -124,13 +125,20 @@ def directed_inputs(seeds: Sequence[str], lines: Sequence[str], *, most: int) ->
 
 
 def odd_inputs(seeds: Sequence[str], values: Sequence[Sequence[Any]]) -> list[str]:
-    """Return seed inputs with other values in place of an argument; ``values``: those of each argument."""
+    """Return seed inputs with other values in place of an argument, or two; ``values``: those of each argument."""
     found: list[str] = []
     arguments = [value for value in map(arguments_of, seeds) if value is not None]
     for at, tried in enumerate(values):
         host = next((seed for seed in arguments if len(seed) > at), None)
-        with suppress(BadText, RecursionError):
-            found += [write_literal((*host[:at], value, *host[at + 1 :])) for value in tried] if host else []
+        if host is None:
+            continue
+        alone = ((at, value, at, value) for value in tried)
+        pairs = ((one, a, at, b) for one in range(at) for a, b in islice(product(values[one], tried), _MOST_PAIRS))
+        for one, a, other, b in (*alone, *pairs):
+            with suppress(BadText, RecursionError):
+                made = [*host]
+                made[one], made[other] = a, b
+                found.append(write_literal(tuple(made)))
     return found
 
 
@@ -157,7 +165,7 @@ def _replaced(
         for turn in range(max(len(texts), len(numbers))):
             for own, at, hosting in hosts:
                 for seed in hosting[(turn + shift) % max(1, len(hosting)) :][:1]:
-                    for new in itertools.islice(_variants(seed[at], *own, turn), _MAX_NODES):
+                    for new in islice(_variants(seed[at], *own, turn), _MAX_NODES):
                         yield (*seed[:at], new, *seed[at + 1 :])
 
 
@@ -170,7 +178,7 @@ def _combined(
         seed = generator.choice(seeds)
         made = []
         for value in seed:
-            variants = list(itertools.islice(_variants(value, texts, numbers, generator.randrange(1000)), _MAX_NODES))
+            variants = list(islice(_variants(value, texts, numbers, generator.randrange(1000)), _MAX_NODES))
             made.append(generator.choice(variants) if variants and generator.random() < _REPLACED else value)
         yield tuple(made)
 

@@ -74,6 +74,8 @@ _AGAIN, _MORE_BATCHES = 50, 10
 """Inputs that were skipped since others of their batch took too long are run again in so many batches of so many."""
 _ANY: tuple[Any, ...] = ({"b": 1, "a": [2]}, {}, (1, "a"), (), None, 0.5, b"a", {1})
 """Values of further kinds, for a parameter of which nothing is known."""
+_TOLD_APART: tuple[Any, ...] = (0, 1, True, False, 0.0, "a", None)
+"""Values of kinds that code may tell apart."""
 _WORDS = re.compile(r"\w+")
 _HUGE = re.compile(r"\d{11,}")
 """A whole number that nobody counts to: what Python alone raises for it says little."""
@@ -260,7 +262,7 @@ class Search:
         """
         functions = [target.function for target in self.pair.targets]
         tells = {*asked_kinds(name, functions)} - {"None"} or any(f.name in OPERATORS for f in functions)
-        told, unknown = (0, "a", None) if tells else (), _ANY if name in kinds.unknown else ()
+        told, unknown = _TOLD_APART if tells else (), _ANY if name in kinds.unknown else ()
         return [*dicts_of(asked_keys(name, functions)), *told, *unknown]
 
     def _best(self, seeds: Sequence[str]) -> list[str]:

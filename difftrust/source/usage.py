@@ -361,7 +361,7 @@ def _terms(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def asked_kinds(name: str, functions: Iterable[ast.AST]) -> list[str]:
-    """Return the kinds that code asks a parameter for: ``isinstance``, ``is None``; as annotations."""
+    """Return the kinds that code asks a parameter for, by ``isinstance``, ``type``, ``is None`` or ``is True``."""
     found: dict[str, None] = {}
     for node in (node for function in functions for node in ast.walk(function)):
         match node:
@@ -369,9 +369,15 @@ def asked_kinds(name: str, functions: Iterable[ast.AST]) -> list[str]:
                 parts = kinds.elts if isinstance(kinds, ast.Tuple) else alternatives(kinds)
                 found |= dict.fromkeys(ast.unparse(part) for part in parts)
             case ast.Compare(
-                left=ast.Name(id=asked), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]
-            ):
-                found |= {"None": None} if asked == name else {}
+                left=ast.Name(id=asked),
+                ops=[ast.Is() | ast.IsNot()],
+                comparators=[ast.Constant(value=None | bool() as of)],
+            ) if asked == name:
+                found["None" if of is None else "bool"] = None
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=asked)]), comparators=[ast.Name(id=kind)]
+            ) if asked == name:
+                found[kind] = None
     return [kind for kind in found if kind not in ("object", "type")]
 
 

@@ -250,6 +250,12 @@ MISSING = made("MISSING")
 def f(x: int, y: object = MISSING) -> int:
     return {}x if y is MISSING else 0
 """
+KINDS = """
+def f(x, y):
+    if {} and x in (0, 1):
+        return x is y
+    return x == y
+"""
 SAID = """
 def g(x):
     {}return x
@@ -482,6 +488,8 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
         ),
         (SHOWN, ("name", ""), ("name + ''", "0 + "), "f", "unchanged", ""),
         (SAID, ("",), ("'Say nothing.'\n    x = x + 0\n    ",), "f", "undecided", "differs: x = x + 0"),
+        # Two of other kinds together, where code tells kinds apart.
+        (KINDS, ("type(x) is int",), ("not isinstance(x, bool)",), "f", "changed", "(0.0, "),
         # What has a default may be left out, whatever its type.
         (LEFT_OUT, ("",), ("n is not None and ",), "Counts.most", "changed", "(Counts(),)"),
         # What the versions compare, match and round is followed.
