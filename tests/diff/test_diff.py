@@ -252,8 +252,9 @@ def f(x: int, y: object = MISSING) -> int:
 """
 KINDS = """
 def f(x, y):
-    if {} and x in (0, 1):
-        return x is y
+    if {} and (x == 0 or x == 1):
+        if y is True or y is False:
+            return False
     return x == y
 """
 SAID = """
