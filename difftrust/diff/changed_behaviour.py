@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -128,7 +129,9 @@ _MOST = 30
 """Places that differ and are looked at."""
 _SHOWN = 80
 """Characters of a line."""
-_MARK = "raise ().__class__.__class__('NotReached', (BaseException,), {})()"
+_REACHED = "DifftrustReached"
+_OWN = re.compile(rf"\b{_REACHED}\d+\b")
+_MARK = f"raise ().__class__.__class__('{_REACHED}%d', (BaseException,), {{}})()"
 _BLOCKS = ("body", "orelse", "finalbody")
 
 _MARK_PART = f"(_ for _ in ()).throw({_MARK.removeprefix('raise ')})"
@@ -142,8 +145,8 @@ class Point(NamedTuple):
     block: list[ast.stmt]
     at: int
     part: ast.expr | list[ast.ExceptHandler] | None = None
-    added: ast.ExceptHandler | None = None
-    """Of ``part``, handlers, what is put before them."""
+    kind: ast.expr | None = None
+    """Where ``part`` is a list of handlers: the exception that is meant."""
 
 
 Place = dict[int, Point]
@@ -162,41 +165,84 @@ def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[
     if not texts:
         return ()
 
-    def tells(which: int, code: str) -> bool:
-        """Tell whether a version that raises at one place does something else than it did."""
+    def differing(which: int, code: str) -> set[Outcome]:
+        """Return what a version that raises somewhere does otherwise than it did."""
         ran = executor.run([code], texts)
-        return any(row[0] != rows[text][which] for text, row in zip(texts, ran.rows, strict=True))
+        return {row[0] for text, row in zip(texts, ran.rows, strict=True) if row[0] != rows[text][which]}
 
-    called = any(tells(which, code) for which, bundle in enumerate(pair.bundles) for code in _operators_raise(bundle))
+    called = any(code and differing(which, code) for which, code in enumerate(map(_operators_raise, pair.bundles)))
     idle = {node for bundle in pair.bundles for node in (*bundle.idle, *(() if called else bundle.implied))}
-    places = islice(_probes(pair, idle), _MOST)
-    lines = (line for line, codes in places if not any(tells(which, code) for which, code in codes))
-    return tuple(dict.fromkeys(lines))
+    left = dict(enumerate(islice(_probes(pair, idle), _MOST)))
+    for which in (1, 0):
+        own = {number: probes[which] for number, (_, probes) in left.items() if which in probes}
+        for number in _reached(own, pair.bundles[which], partial(differing, which)):
+            del left[number]
+    return tuple(dict.fromkeys(line for line, _ in left.values()))
 
 
-Probe = tuple[int, str]
-"""Which version, and its program that raises at one place."""
+class Probe(NamedTuple):
+    """How an input shows that it reaches a place of a version: the statement, its copy with a point, else a text."""
+
+    statement: ast.stmt
+    copy: ast.stmt
+    point: Point | None
+    text: str = ""
 
 
-def _operators_raise(bundle: Bundle) -> Iterator[str]:
-    """Yield for each class the program in which the methods raise that only operators call."""
+def _reached(
+    probes: Mapping[int, Probe], bundle: Bundle, differing: Callable[[str], Collection[Outcome]]
+) -> Iterator[int]:
+    """Yield the numbers of the places that inputs reach: all raise at once, then those that no input came to before.
+
+    ``differing``: what a program does otherwise than the version did. Where something else than what was raised comes
+    back, each place raises alone.
+    """
+    waiting = {number: probe for number, probe in probes.items() if probe.point is not None}
+    alone = {number: probe for number, probe in probes.items() if probe.point is None}
+    while waiting:
+        others = differing(bundle.remade(_marked(waiting)))
+        raised = {name for kind, text in others if kind != Kind.VALUE for name in _OWN.findall(text)}
+        reached = [number for number in waiting if f"{_REACHED}{number}" in raised]
+        yield from reached
+        if not reached:
+            alone |= waiting if others else {}
+            break
+        waiting = {number: probe for number, probe in waiting.items() if number not in reached}
+    for number, probe in alone.items():
+        if differing(bundle.remade(_marked({number: probe}))):
+            yield number
+
+
+def _marked(probes: Mapping[int, Probe]) -> dict[ast.stmt, str]:
+    """Return the texts of the statements in which all these probes raise, each under its number."""
+    found: dict[ast.stmt, str] = {}
+    for one in probes.values():
+        points = {number: p.point for number, p in probes.items() if p.statement is one.statement and p.point}
+        if one.statement not in found:
+            found[one.statement] = _raising(one.copy, points) if points else one.text
+    return found
+
+
+def _operators_raise(bundle: Bundle) -> str:
+    """Return the program in which the methods raise that only operators call; empty where there are none."""
+    found = {}
     for statement in bundle.definitions:
         memo: dict[int, ast.AST] = {}
         made = copy.deepcopy(statement, memo)
         methods = [memo[id(method)] for method in bundle.implied if id(method) in memo and method is not statement]
         for method in methods:
-            method.body.insert(0, ast.parse(_MARK).body[0])  # type: ignore[attr-defined]
+            method.body.insert(0, ast.parse(_MARK % 0).body[0])  # type: ignore[attr-defined]
         if methods:
-            yield bundle.remade(statement, ast.unparse(ast.fix_missing_locations(made)))
+            found[statement] = ast.unparse(ast.fix_missing_locations(made))
+    return bundle.remade(found) if found else ""
 
 
-def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[Probe]]]:
-    """Yield each place that differs: its first line, and the programs that raise there, the new version's first.
+def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, dict[int, Probe]]]:
+    """Yield each place that differs: its first line, and how each version that has it shows that it is reached.
 
     ``idle``: statements and methods that are not looked at.
     """
     old, new = (_by_name(bundle) for bundle in pair.bundles)
-    remade = [bundle.remade for bundle in pair.bundles]
     read = _read([s for bundle in pair.bundles for s in bundle.definitions])
     for key, after in new.items():
         before = old.get(key)
@@ -205,11 +251,8 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[P
         whole, where = (before, after), f" (in {key[0]})" if key[0] else ""
         if isinstance(after, ast.Assign | ast.AnnAssign):
             if _dump(before) != _dump(after) and key[1] in read:
-                gone = [f"{ast.unparse(each)}\ndel {key[1]}" for each in whole]
-                yield (
-                    _line(after) + where,
-                    [(at, remade[at](whole[at], gone[at])) for at in (1, 0)],
-                )
+                gone = [Probe(each, each, None, f"{ast.unparse(each)}\ndel {key[1]}") for each in whole]
+                yield _line(after) + where, dict(enumerate(gone))
             continue
         memo: dict[int, ast.AST] = {}
         copies = copy.deepcopy(whole, memo)
@@ -222,11 +265,11 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, list[P
             block, index = point.block, point.at
             if index < len(block) and id(block) not in not_asked:
                 head = heads.get(id(block)) if index == 0 and point.part is None else ""
-                meant = point.added or (point.part if isinstance(point.part, ast.expr) else block[index])
-                yield (
-                    (head or _line(meant)) + where,
-                    [(at, remade[at](whole[at], _raising(copies[at], place[at]))) for at in (1, 0) if at in place],
-                )
+                meant: ast.AST = point.part if isinstance(point.part, ast.expr) else block[index]
+                if point.kind is not None:
+                    meant = ast.ExceptHandler(type=point.kind, name=None, body=[ast.Pass()])
+                probes = {which: Probe(whole[which], copies[which], point) for which, point in place.items()}
+                yield (head or _line(meant)) + where, probes
 
 
 def _read(statements: Sequence[ast.stmt]) -> set[str]:
@@ -338,17 +381,22 @@ def _line(node: ast.AST) -> str:
     return printable(ast.unparse(node).strip().splitlines()[0])[:_SHOWN]
 
 
-def _raising(statement: ast.stmt, point: Point) -> str:
-    """Return the text of a statement that raises at a place."""
-    block, index, part, added = point
-    if part is not None:
-        instead: Any = ast.parse(_MARK_PART, mode="eval").body
-        if isinstance(part, list):
-            instead = [added, *part]
-        return ast.unparse(copy.deepcopy(statement, {id(part): instead}))
-    block.insert(index, ast.parse(_MARK).body[0])
-    made = ast.unparse(ast.fix_missing_locations(statement))
-    del block[index]
+def _raising(statement: ast.stmt, points: Mapping[int, Point]) -> str:
+    """Return the text of a statement that raises at some places, at each under its number."""
+    inserted, instead = list[tuple[list[ast.stmt], ast.stmt]](), dict[int, Any]()
+    for number, (block, at, part, kind) in sorted(points.items(), key=lambda item: -item[1].at):
+        mark = ast.parse(_MARK % number).body[0]
+        if part is None:
+            block.insert(at, mark)
+            inserted.append((block, mark))
+        elif isinstance(part, list):
+            handler = ast.ExceptHandler(type=kind, name=None, body=[mark])
+            instead[id(part)] = [handler, *instead.get(id(part), part)]
+        else:
+            instead[id(part)] = ast.parse(_MARK_PART % number, mode="eval").body
+    made = ast.unparse(ast.fix_missing_locations(copy.deepcopy(statement, instead)))
+    for block, mark in inserted:
+        block.remove(mark)
     return made
 
 
@@ -405,8 +453,7 @@ def _handled(old: Point, new: Point) -> Iterator[Place]:
         named = [_exceptions_in(handler) for handler in (before, after)]
         for which, point, statement in ((0, old, one), (1, new, other)):
             for kind in named[which].keys() - named[1 - which].keys() if all(named) else ():
-                added = ast.ExceptHandler(type=named[which][kind], name=None, body=ast.parse(_MARK).body)
-                yield {which: point._replace(part=statement.handlers, added=added)}
+                yield {which: point._replace(part=statement.handlers, kind=named[which][kind])}
 
 
 def _exceptions_in(handler: ast.ExceptHandler) -> dict[str, ast.expr]:

@@ -93,7 +93,7 @@ class Bundle:
     """Methods of these that nothing which the function rests on names."""
     implied: frozenset[ast.AST]
     """Methods that only operators call which are not in the function itself, and what only these methods name."""
-    remade: Callable[[ast.stmt, str], str]
+    remade: Callable[[Mapping[ast.stmt, str]], str]
     """Return the program with another text in place of one of the statements."""
 
     @property
@@ -141,8 +141,8 @@ def bundle_of(
     left_out |= {module.name: sorted(module.binders.keys() - module.wanted) for module in modules.others}
     left_out |= dict.fromkeys(names, sorted(modules.own.binders.keys() - modules.own.wanted))
 
-    def made(instead: ast.stmt | None, text: str) -> tuple[Package, str]:
-        texts = {module.name: text_of(module, modules, instead, text) for module in modules.every}
+    def made(instead: Mapping[ast.stmt, str]) -> tuple[Package, str]:
+        texts = {module.name: text_of(module, modules, instead) for module in modules.every}
         package = package_of(
             modules,
             modules.external,
@@ -154,7 +154,7 @@ def bundle_of(
         call = f"{CALL} = __inside.caller(globals(), {owner!r}, {called!r}, {awaitable}, {sorted(sets)!r})"
         return package, "\n".join((package.before, "__inside.hear()", texts[own], package.after, call))
 
-    package, code = made(None, "")
+    package, code = made({})
     return Bundle(
         code=code,
         libraries=package.libraries,
@@ -164,5 +164,5 @@ def bundle_of(
         | {"": tuple(modules.own.statements)},
         idle=frozenset(modules.idle),
         implied=frozenset(modules.implied),
-        remade=lambda instead, text: made(instead, text)[1],
+        remade=lambda instead: made(instead)[1],
     )

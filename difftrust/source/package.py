@@ -253,14 +253,15 @@ def _inside() -> str:
     return base64.b64encode(zlib.compress(marshal.dumps(code, without_references))).decode()
 
 
-def text_of(module: Module, modules: Modules, instead: ast.stmt | None = None, given: str = "") -> str:
+def text_of(module: Module, modules: Modules, instead: Mapping[ast.stmt, str] | None = None) -> str:
     """Return the text of a module; what others take of the own one they get when that is complete.
 
-    ``given`` stands in place of the statement ``instead``.
+    ``instead``: texts that stand in place of statements.
     """
     lines = []
     for statement in module.statements:
-        text = given if statement is instead else ast.unparse(_absolute(statement, module, modules))
+        given = instead.get(statement) if instead else None
+        text = ast.unparse(_absolute(statement, module, modules)) if given is None else given
         if isinstance(statement, ast.ImportFrom) and module.base(statement) == modules.own.name:
             text = f"try:\n    {text}\nexcept ImportError:\n    pass"
         lines.append(text)
