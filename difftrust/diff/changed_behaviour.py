@@ -19,7 +19,7 @@ from difftrust.source.closure import dotted_name, evaluated
 from difftrust.source.sandbox_imports import LEFT_OUT, MISSING, STAND_IN
 from difftrust.source.scopes import bound_by
 from difftrust.source.target import DEFINED
-from difftrust.text import printable
+from difftrust.text import by_length, printable
 from difftrust_core.base.records import Kind, Outcome
 from difftrust_core.languages.python.syntax import is_docstring
 from difftrust_core.metrics.equality import Comparison, Equality
@@ -125,12 +125,12 @@ def raised_in(nodes: Sequence[ast.AST]) -> set[str]:
     return found
 
 
-_MOST = 30
-"""Places that differ and are looked at."""
+_MOST, _OF_A_PLACE = 30, 3
+"""Places that differ and are looked at, and inputs that reach one."""
 _SHOWN = 80
 """Characters of a line."""
 _REACHED = "DifftrustReached"
-_OWN = re.compile(rf"\b{_REACHED}\d+\b")
+_OWN = re.compile(rf"\b{_REACHED}(\d+)\b")
 _MARK = f"raise ().__class__.__class__('{_REACHED}%d', (BaseException,), {{}})()"
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -153,8 +153,10 @@ Place = dict[int, Point]
 """Where two versions differ: in the old one (0), the new one (1), or both."""
 
 
-def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[str, ...]:
-    """Return the first lines of the places that differ and that no input reaches, in either version.
+def look_at_places(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[tuple[str, ...], list[str]]:
+    """Return of the places that differ the first lines of those that no input reaches, and inputs that reach others.
+
+    A place is reached in either version; of each the smallest inputs that do so.
 
     ``rows``: what both did on each input. At each place an exception is raised instead, and of a module's value that
     differs the name is taken away: where that changes nothing on any input, the place is not reached. Methods that
@@ -163,21 +165,22 @@ def unreached(pair: Pair, executor: Executor, rows: Mapping[str, Row]) -> tuple[
     """
     texts = list(rows)
     if not texts:
-        return ()
+        return (), []
 
-    def differing(which: int, code: str) -> set[Outcome]:
-        """Return what a version that raises somewhere does otherwise than it did."""
+    def differing(which: int, code: str) -> dict[str, Outcome]:
+        """Return what a version that raises somewhere does otherwise than it did, by input."""
         ran = executor.run([code], texts)
-        return {row[0] for text, row in zip(texts, ran.rows, strict=True) if row[0] != rows[text][which]}
+        return {text: row[0] for text, row in zip(texts, ran.rows, strict=True) if row[0] != rows[text][which]}
 
     called = any(code and differing(which, code) for which, code in enumerate(map(_operators_raise, pair.bundles)))
     idle = {node for bundle in pair.bundles for node in (*bundle.idle, *(() if called else bundle.implied))}
-    left = dict(enumerate(islice(_probes(pair, idle), _MOST)))
+    left, reaching = dict(enumerate(islice(_probes(pair, idle), _MOST))), dict[str, None]()
     for which in (1, 0):
         own = {number: probes[which] for number, (_, probes) in left.items() if which in probes}
-        for number in _reached(own, pair.bundles[which], partial(differing, which)):
+        for number, inputs in _reached(own, pair.bundles[which], partial(differing, which)):
             del left[number]
-    return tuple(dict.fromkeys(line for line, _ in left.values()))
+            reaching |= dict.fromkeys(sorted(inputs, key=by_length)[:_OF_A_PLACE])
+    return tuple(dict.fromkeys(line for line, _ in left.values())), list(reaching)
 
 
 class Probe(NamedTuple):
@@ -190,27 +193,30 @@ class Probe(NamedTuple):
 
 
 def _reached(
-    probes: Mapping[int, Probe], bundle: Bundle, differing: Callable[[str], Collection[Outcome]]
-) -> Iterator[int]:
-    """Yield the numbers of the places that inputs reach: all raise at once, then those that no input came to before.
+    probes: Mapping[int, Probe], bundle: Bundle, differing: Callable[[str], Mapping[str, Outcome]]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the places that inputs reach, with these: all raise at once, then those that no input came to before.
 
-    ``differing``: what a program does otherwise than the version did. Where something else than what was raised comes
-    back, each place raises alone.
+    ``differing``: what a program does otherwise than the version did, by input. Where something else than what was
+    raised comes back, each place raises alone.
     """
     waiting = {number: probe for number, probe in probes.items() if probe.point is not None}
     alone = {number: probe for number, probe in probes.items() if probe.point is None}
     while waiting:
         others = differing(bundle.remade(_marked(waiting)))
-        raised = {name for kind, text in others if kind != Kind.VALUE for name in _OWN.findall(text)}
-        reached = [number for number in waiting if f"{_REACHED}{number}" in raised]
-        yield from reached
+        reached: dict[int, list[str]] = {}
+        for text, (kind, said) in others.items():
+            for number in map(int, _OWN.findall(said) if kind != Kind.VALUE else ()):
+                if number in waiting:
+                    reached.setdefault(number, []).append(text)
+        yield from reached.items()
         if not reached:
             alone |= waiting if others else {}
             break
         waiting = {number: probe for number, probe in waiting.items() if number not in reached}
     for number, probe in alone.items():
-        if differing(bundle.remade(_marked({number: probe}))):
-            yield number
+        if others := differing(bundle.remade(_marked({number: probe}))):
+            yield number, list(others)
 
 
 def _marked(probes: Mapping[int, Probe]) -> dict[ast.stmt, str]:

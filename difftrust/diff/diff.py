@@ -9,7 +9,7 @@ from functools import partial
 from difftrust.check.programs import Executor, open_sandbox
 from difftrust.check.report import Undecided
 from difftrust.check.verdict import one_object
-from difftrust.diff.changed_behaviour import Compare, raised_in, unreached
+from difftrust.diff.changed_behaviour import Compare, look_at_places, raised_in
 from difftrust.diff.comparison import DiffOptions, DiffReport, DiffVerdict
 from difftrust.diff.directed import changed_statements, functions_text
 from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
@@ -94,7 +94,8 @@ def _searched(pair: Pair, options: DiffOptions) -> Found:
         found = search.run()
         if not found.changes and not found.load_errors:
             options.phase("looking whether the lines that differ were reached")
-            found.unreached = unreached(pair, executor, found.rows)
+            found.unreached, reaching = look_at_places(pair, executor, found.rows)
+            search.run_beside(reaching)
         return found
 
 

@@ -65,7 +65,7 @@ class Expectations:
 Row = tuple[Outcome, Outcome]
 Accepts = Callable[[str], bool]
 _MAX_CHANGES = 2
-_DIRECTED = 450
+_DIRECTED, _BESIDE = 450, 200
 _HANGS = (Kind.TIMEOUT, Kind.SKIPPED)
 _RETURNED = (Kind.VALUE, Kind.UNSUPPORTED)
 _BATCH = 500
@@ -169,6 +169,8 @@ class Search:
         """Whether an input fits the types."""
         self.earlier: frozenset[str] = frozenset()
         """Inputs of the signatures before this one."""
+        self._last: tuple[Loading, ArgumentTypes, Kinds, InputSource] | None = None
+        """What the inputs of the last signature were drawn from."""
         self.note = ""
         """What sets the inputs apart, "" for those that both versions take."""
         self.expectations = Expectations(pair.targets[1], options.expect, executor, self.codes[1])
@@ -232,6 +234,23 @@ class Search:
         self.accepts = lambda text: text in odd or draws.accepts(text)
         self._note_sure(draws, types, kinds)
         self._conclude()
+        self._last = loading, types, kinds, draws
+
+    def run_beside(self, reaching: Sequence[str]) -> None:
+        """Run inputs beside those that reach the lines that differ, where no other shows a change."""
+        if self._last is None or self.found.exhausted:
+            return
+        loading, types, kinds, draws = self._last
+        starts = [text for text in reaching if draws.accepts(text)]
+        if starts:
+            self.options.phase("running both versions beside inputs that reach what differs")
+            beside = self._draws(loading, types, starts)
+            directed = directed_inputs(starts, [*self.lines, *self.constants], most=_BESIDE)
+            made = [*directed, *(beside(position, 0) for position in range(_BESIDE))]
+            self._run([text for text in made if draws.accepts(text)])
+            self._note_sure(draws, types, kinds)
+            self.found.doubtful.clear()
+            self._conclude()
 
     def _note_sure(self, draws: InputSource, types: ArgumentTypes, kinds: Kinds) -> None:
         """Note what the function is known to take: known calls, and what leaves out all whose types are guessed."""

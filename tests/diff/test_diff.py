@@ -257,6 +257,12 @@ def f(x, y):
             return False
     return x == y
 """
+BESIDE = """
+def f(text: str, mode: str, level: int) -> int:
+    if mode == "zz-top" and level == 4711:
+        return len(text{})
+    return 0
+"""
 SAID = """
 def g(x):
     {}return x
@@ -493,7 +499,8 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
         (KINDS, ("type(x) is int",), ("not isinstance(x, bool)",), "f", "changed", "(0.0, "),
         # What has a default may be left out, whatever its type.
         (LEFT_OUT, ("",), ("n is not None and ",), "Counts.most", "changed", "(Counts(),)"),
-        # What the versions compare, match and round is followed.
+        # What the versions compare, match and round is followed, and what reaches the changed lines is varied.
+        (BESIDE, ("",), (".encode()",), "f", "changed", "'zz-top', 4711"),
         (HANDLED, ("ValueError",), ("OverflowError",), "f", "changed", "&#"),
         (PRICE, ("ROUND_HALF_UP",), ("ROUND_HALF_EVEN",), "f", "changed", "5"),
         (CODED, (5291,), (5292,), "f", "changed", "529"),
