@@ -165,6 +165,8 @@ class Search:
         """Argument tuples of the calls that were found."""
         self.sure: frozenset[str] = frozenset()
         """Inputs that the function is known to take."""
+        self._noted: set[str] = set()
+        """Inputs of which it is known whether they are among these."""
         self.accepts: Accepts = lambda text: True
         """Whether an input fits the types."""
         self.earlier: frozenset[str] = frozenset()
@@ -196,6 +198,7 @@ class Search:
     def _search(self, signature: Signature) -> None:
         options, found = self.options, self.found
         self.note, self.sure, self.accepts = signature.note, frozenset(), lambda text: True
+        self._noted = set()
         self.earlier = frozenset(found.rows)
         loading = load(self.pair, signature.parameters, (*options.examples, *options.expect))
         target = self.pair.targets[1]
@@ -254,10 +257,11 @@ class Search:
 
     def _note_sure(self, draws: InputSource, types: ArgumentTypes, kinds: Kinds) -> None:
         """Note what the function is known to take: known calls, and what leaves out all whose types are guessed."""
-        guessed = {*kinds.guessed}
-        given = {text: {name for name, _ in types.named_values(arguments_of(text) or ())} for text in self.found.rows}
+        guessed, new = {*kinds.guessed}, self.found.rows.keys() - self._noted
+        given = {text: {name for name, _ in types.named_values(arguments_of(text) or ())} for text in new}
         known = {text for text, names in given.items() if not guessed & names and draws.accepts(text)}
-        self.sure = self.calls | known
+        self._noted |= new
+        self.sure |= self.calls | known
 
     def _follow(self, draws: InputSource, types: ArgumentTypes, kinds: Kinds) -> None:
         """Run inputs made of what the versions compare, until one shows a difference or nothing new is compared."""
