@@ -724,7 +724,7 @@ def test_a_parameter_that_takes_any_object_gets_one_of_its_own_class(tmp_path: P
         "        return isinstance(other, P) and self.x == other.x and self.y == other.y\n"
     )
     report = compare(tmp_path, old, old.replace(" and self.y == other.y", ""), "P.__eq__", n=300)
-    assert report.changes[0].call == "P(0, 0).__eq__(P(0, 1))"
+    assert report.changes[0].call in ("P(0, 0).__eq__(P(0, 1))", "P(0, 1).__eq__(P(0, 0))")
     old += "\n\ndef same(a: object, b: object):\n    return isinstance(a, P) and isinstance(b, P) and a.x == b.x\n"
     report = compare(tmp_path, old, old.replace(" and a.x == b.x", ""), "same", n=300)
     assert report.changes[0].call in ("same(P(0, 0), P(1, 0))", "same(P(1, 0), P(0, 0))")
