@@ -246,9 +246,8 @@ def _pin(*, place: Mapping[str, Any], examples: Sequence[str]) -> Answer:
 def _where(place: Mapping[str, Any], file_name: str = "source") -> Iterator[str]:
     """Yield ``module.py::function``: a file in the folder of the server, one of its revisions, or a source as a file.
 
-    ``file_name``: of that file, by which messages tell it from another.
-
-    Raises WrongUsage for a path that leads out of the folder.
+    ``file_name``: of that file, by which messages tell it from another. Raises WrongUsage for a path that leads out of
+    the folder.
     """
     from difftrust.diff.revisions import resolve_where
 

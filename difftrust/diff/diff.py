@@ -9,10 +9,11 @@ from functools import partial
 from difftrust.check.programs import Executor, open_sandbox
 from difftrust.check.report import Undecided
 from difftrust.check.verdict import one_object
-from difftrust.diff.changed_behaviour import Compare, look_at_places, raised_in
+from difftrust.diff.changed_behaviour import Compare, raised_in
 from difftrust.diff.comparison import DiffOptions, DiffReport, DiffVerdict
 from difftrust.diff.directed import changed_statements, functions_text
 from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
+from difftrust.diff.reached_places import look_at_places
 from difftrust.diff.search import Expectations, Found, Search
 from difftrust.diff.version import CALL, Version, bundle_of, load_version
 from difftrust.source.closure import Extent

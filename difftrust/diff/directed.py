@@ -53,7 +53,7 @@ _MAX_CONSTANT = 2_000
 _REPLACED = 0.8
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FLAGS = re.compile(r"\bre\.(?:[IMSXA]|[A-Z]{5,})\b|\(\?[aimsx]+[-:)]")
-_MAX_NODES, _MOST_PAIRS = 12, 50
+_MAX_NODES, _MOST_PAIRS, _FEW_PAIRS = 12, 300, 6
 _MOST_KEYS = 8
 
 
@@ -130,12 +130,13 @@ def odd_inputs(seeds: Sequence[str], values: Sequence[Sequence[Any]]) -> list[st
     """Return seed inputs with other values in place of an argument, or two; ``values``: those of each argument."""
     found: list[str] = []
     arguments = [value for value in map(arguments_of, seeds) if value is not None]
+    most = _MOST_PAIRS // max(_FEW_PAIRS, math.comb(sum(map(bool, values)), 2))
     for at, tried in enumerate(values):
         host = next((seed for seed in arguments if len(seed) > at), None)
         if host is None:
             continue
         alone = ((at, value, at, value) for value in tried)
-        pairs = ((one, a, at, b) for one in range(at) for a, b in islice(product(values[one], tried), _MOST_PAIRS))
+        pairs = ((one, a, at, b) for one in range(at) for a, b in islice(product(values[one], tried), most))
         for one, a, other, b in (*alone, *pairs):
             with suppress(BadText, RecursionError):
                 made = [*host]

@@ -198,7 +198,7 @@ class Search:
     def _search(self, signature: Signature) -> None:
         options, found = self.options, self.found
         self.note, self.sure, self.accepts = signature.note, frozenset(), lambda text: True
-        self._noted = set()
+        self._noted, self._last = set(), None
         self.earlier = frozenset(found.rows)
         loading = load(self.pair, signature.parameters, (*options.examples, *options.expect))
         target = self.pair.targets[1]
@@ -252,8 +252,10 @@ class Search:
             made = [*directed, *(beside(position, 0) for position in range(_BESIDE))]
             self._run([text for text in made if draws.accepts(text)])
             self._note_sure(draws, types, kinds)
+            doubtful = list(self.found.doubtful)
             self.found.doubtful.clear()
             self._conclude()
+            self.found.doubtful[:] = doubtful or self.found.doubtful
 
     def _note_sure(self, draws: InputSource, types: ArgumentTypes, kinds: Kinds) -> None:
         """Note what the function is known to take: known calls, and what leaves out all whose types are guessed."""

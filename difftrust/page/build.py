@@ -68,8 +68,11 @@ def explorer_data(subject: Subject) -> dict[str, Any] | None:
         "benchmarks": [subject.benchmark],
         "inputs": [one for one in inputs_there(subject.store) if f"{subject.benchmark} {one['id']}" in cubes],
         "state": {
-            **{"inputs": str(own), "model": subject.table["model"][0]},  # whose numbers the page begins with
-            **{"t": subject.temperature, "m": subject.m, "n": subject.n},
+            "inputs": str(own),
+            "model": subject.table["model"][0],  # whose numbers the page begins with
+            "t": subject.temperature,
+            "m": subject.m,
+            "n": subject.n,
         },
         "cubes": cubes,
     }

@@ -199,7 +199,7 @@ def ranking_intervals(
 
     The coders are those there are; the tasks are resampled. Null where rho is. <rho>_p: how likely coders whose two
     rankings have nothing to do with each other come to a rho as far from 0; two-sided, of up to eight coders by all
-    orders of their ranks, of more by Student's t.
+    orders of their ranks, ties left aside, of more by Student's t.
     """
     found, parts = rankings(estimates, detection=detection), []
     for part, own, resampling in _resampled(found, estimates, resamples=resamples, seed=seed):

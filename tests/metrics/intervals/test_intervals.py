@@ -41,6 +41,13 @@ def ends(interval):
     return interval.low, interval.high
 
 
+def test_an_interval_over_programs_holds_its_estimate():
+    always = np.array([[0] * 50, [1] * 50], dtype=np.uint16)
+    found = incoherence_interval_over_programs(always, np.array([1, 1]))
+    assert (found.estimate, found.high) == (1, 1)
+    assert found.low < 0.5
+
+
 # --- limits of bounded means
 
 
