@@ -202,13 +202,6 @@ def test_a_page_is_saved_under_a_name_that_says_what_it_is(page: Page, tmp_path:
         page.save(tmp_path / "file" / "report.html")
 
 
-def test_the_explorer_opens_on_the_model_that_the_page_begins_with(page: Page) -> None:
-    (spec,) = [script for kind, script in Read(page.html).scripts if kind == "application/json"]
-    estimates = open_study(find_results()).estimates(benchmark="HumanEval").frame
-    errors = estimates.group_by("model").agg(pl.mean("error")).sort("error")
-    assert json.loads(spec)["state"]["model"] == errors["model"][0]
-
-
 @pytest.mark.slow
 def test_no_text_of_others_becomes_part_of_the_page(tmp_path: Path) -> None:
     store = open_study(make_hostile_store(tmp_path / "store").root).store

@@ -67,13 +67,7 @@ def explorer_data(subject: Subject) -> dict[str, Any] | None:
     return {
         "benchmarks": [subject.benchmark],
         "inputs": [one for one in inputs_there(subject.store) if f"{subject.benchmark} {one['id']}" in cubes],
-        "state": {
-            "inputs": str(own),
-            "model": subject.table["model"][0],  # whose numbers the page begins with
-            "t": subject.temperature,
-            "m": subject.m,
-            "n": subject.n,
-        },
+        "state": {"inputs": str(own), "t": subject.temperature, "m": subject.m, "n": subject.n},
         "cubes": cubes,
     }
 
