@@ -231,20 +231,20 @@ def named_constants(lines: Sequence[str], definitions: Sequence[ast.stmt]) -> li
 def functions_text(statements: Sequence[ast.stmt], *, idle: Collection[ast.AST] = ()) -> str:
     """Return the text of statements, docstrings left out, a line a statement or an item of a module's table.
 
-    ``idle``: methods that are left out.
+    ``idle``: statements and methods that are left out.
     """
     kept = [statement for statement in _without(statements, idle) if not is_docstring(statement)]
     return "\n".join(_by_item(without_texts(statement)) for statement in kept)
 
 
 def _without(statements: Sequence[ast.stmt], idle: Collection[ast.AST]) -> list[ast.stmt]:
-    """Return copies of statements, of classes without these methods."""
+    """Return copies of statements but for these, of classes without these methods."""
     found = []
     for statement in statements:
         made = copy.copy(statement)
         if isinstance(made, ast.ClassDef):
-            made.body = _without([part for part in made.body if part not in idle], idle) or [ast.Pass()]
-        found.append(made)
+            made.body = _without(made.body, idle) or [ast.Pass()]
+        found += [] if statement in idle else [made]
     return found
 
 

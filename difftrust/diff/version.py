@@ -90,7 +90,9 @@ class Bundle:
     modules: Mapping[str, tuple[ast.stmt, ...]]
     """What it is made of: the statements of other modules by their names, then those of its own, ""."""
     idle: frozenset[ast.AST]
-    """Methods of these that nothing which the function rests on names."""
+    """Of these, methods that nothing which the function rests on names, and what only they rest on.
+
+    Those of its own class may be called on the object before."""
     implied: frozenset[ast.AST]
     """Methods that only operators call which are not in the function itself, and what only these methods name."""
     remade: Callable[[Mapping[ast.stmt, str]], str]
@@ -134,6 +136,9 @@ def bundle_of(
     modules.want(
         wanted, *names_of(target.function.args), *classes_in(types), *given
     )  # annotations too, which no call evaluates
+    implied = frozenset(modules.implied)
+    used = [each.name for each in target.owner.body if isinstance(each, ast.FunctionDef)] if target.owner else []
+    idle = frozenset(modules.want_beside(name for name in used if not name.startswith("_")))
     own = version.module_name
     names = tuple(dict.fromkeys((name, own)))
     owner, _, called = wanted.rpartition(".") if version.makes else target.entry_point.rpartition(".")
@@ -162,7 +167,7 @@ def bundle_of(
         without=package.without,
         modules={module.name: tuple(module.statements) for module in modules.others}
         | {"": tuple(modules.own.statements)},
-        idle=frozenset(modules.idle),
-        implied=frozenset(modules.implied),
+        idle=idle,
+        implied=implied,
         remade=lambda instead: made(instead)[1],
     )

@@ -430,6 +430,17 @@ class Modules:
         self._waiting += [(module, name) for name in module.imported]
         return self.want(*sorted({*module.chains, *(each for several in module.chains.values() for each in several)}))
 
+    def want_beside(self, names: Iterable[str]) -> list[ast.AST]:
+        """Keep what methods of these names rest on; return what was idle before, and what only they name.
+
+        Nothing more is kept where that is what is ``named``.
+        """
+        early, idle = {statement for module in self.every for statement in module.kept}, self.idle
+        for name in names if not self._by_name else ():
+            self.ask(name)
+        self._follow_all()
+        return [*idle, *(statement for module in self.every for statement in module.kept - early)]
+
     def ask_all(self) -> "Modules":
         """Follow all methods of kept classes, and keep the classes of loaded modules that inherit from them."""
         while True:

@@ -422,15 +422,33 @@ TYPED = "{}\nL = list[K]\n\n\ndef f(x: int, n: int) -> 'L':\n    {}\n    return 
 
 
 STACK = """
+MOST = 1000
+
+
 class Stack:
     def __init__(self):
         self._items = []
 
     def push(self, item):
-        self._items.append(item)
+        self._items = [*self._items, item][-MOST:]
 
     def peek(self):
         return self._items[{}] if self._items else None
+"""
+HELPED = """
+def step(n):
+    return {}
+
+
+class Counter:
+    def __init__(self):
+        self.n = 0
+
+    def add(self, n: int):
+        self.n += step(n)
+
+    def get(self):
+        return self.n {}
 """
 BARE = """
 class Box:
@@ -452,6 +470,9 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
     [
         # Methods without annotations are called before; an object as it is made shows nothing.
         (STACK, (-1,), (0,), "Stack.peek", "changed", "push("),
+        # What only these rest on is there, and not asked for.
+        (HELPED, ("n", ""), ("n", "% 7"), "Counter.get", "changed", "add("),
+        (HELPED, ("n", ""), (f"1 if {UNMET} else n", "+ 0"), "Counter.get", "unchanged", ""),
         (BARE, ("self.kept",), ("self.kept * 2",), "Box.get", "undecided", "every object was Box()"),
         # Flags of a pattern, the sign of nothing, dicts where nothing is known, the command line.
         (FLAGGED, ("'#[0-9a-f]{6}$'",), ("'#[0-9a-f]{6}$', re.I",), "f", "changed", "#"),
