@@ -1,17 +1,17 @@
 """Parse words by an ambiguous grammar: earlier alternatives first, repetition greedy, one tree for each end."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 _SIGNS = re.compile(r'"(?P<word>[^"]+)"|->\s*(?P<name>\w+)|(?P<rule>!?[A-Za-z_]\w*)|(?P<sign>[()|?*+])')
 _RULE = re.compile(r"^([!?]*)(\w+)\s*:(.*(?:\n\s+\|.*)*)", re.MULTILINE)
 
 Ends = dict[int, tuple[Any, ...]]
 """Where what was parsed may end, and the values of its parts."""
-Part = Callable[["_Parse", int], Ends]
-"""Parses at a place; nothing where it does not fit."""
+_NOTHING = ""
+"""Among the words that a part begins with: it may be empty."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +31,26 @@ class Grammar:
 
     def __init__(self, text: str):
         self.words = frozenset(re.findall(r'"([^"]+)"', text))
-        self.rules: dict[str, list[tuple[str, Part]]] = {}
         self.plain: set[str] = set()
+        rules: dict[str, list[tuple[str, _Part]]] = {}
         for flags, name, body in _RULE.findall(text):
             self.plain |= {name} if "?" in flags else set()
-            self.rules[name] = list(self._alternatives(name, body, keeps="!" in flags))
+            rules[name] = list(_alternatives(name, body, keeps="!" in flags))
+        before: dict[str, frozenset[str]] = {}
+        self.begin = dict.fromkeys(rules, frozenset[str]())
+        while before != self.begin:
+            before = self.begin
+            self.begin = {name: frozenset().union(*(part.first(before) for _, part in rules[name])) for name in rules}
+        self.rules = {
+            name: [(alternative, part, part.first(self.begin)) for alternative, part in parts]
+            for name, parts in rules.items()
+        }
+        """By name the alternatives, each with what it may begin with."""
 
     def parse(self, words: Sequence[str], start: str) -> Node | None:
         """Return the tree of all the words as one rule, None where they are none."""
         found = _Parse(self, words).at(start, 0).get(len(words))
         return found[0] if found else None
-
-    def _alternatives(self, rule: str, body: str, *, keeps: bool) -> Iterator[tuple[str, Part]]:
-        signs = [(str(m.lastgroup), m[m.lastgroup or 0]) for m in _SIGNS.finditer(body)]
-        while signs:
-            part, name = _sequence(signs, keeps=keeps), rule
-            if signs and signs[0][0] == "name":
-                name = signs.pop(0)[1]
-            del signs[:1]
-            yield name, part
 
 
 class _Parse:
@@ -57,90 +58,163 @@ class _Parse:
 
     def __init__(self, grammar: Grammar, words: Sequence[str]):
         self.grammar, self.words = grammar, words
+        self.letters = [word[:1] if word[1:].isdigit() else "" for word in words]
+        keys = [{word, letter, _NOTHING} for word, letter in zip(words, self.letters, strict=True)]
+        self._keys = [*keys, {_NOTHING}]
         self._known: dict[tuple[str, int], Ends] = {}
 
     def at(self, rule: str, place: int) -> Ends:
+        keys = self._keys[place]
+        if keys.isdisjoint(self.grammar.begin[rule]):
+            return {}
         found = self._known.get((rule, place))
         if found is None:
             found = self._known[rule, place] = {}
-            for name, part in self.grammar.rules[rule]:
-                for end, parts in part(self, place).items():
+            for name, part, begin in self.grammar.rules[rule]:
+                for end, parts in () if keys.isdisjoint(begin) else part.at(self, place).items():
                     is_inner = rule[0] == "_" or (rule in self.grammar.plain and len(parts) == 1)
                     found.setdefault(end, parts if is_inner else (Node(name, parts),))
         return found
 
 
-def _sequence(signs: list[tuple[str, str]], *, keeps: bool) -> Part:
-    """Take parts up to the end of an alternative off the signs."""
-    parts = list[Part]()
-    while signs and signs[0] not in (("sign", "|"), ("sign", ")")) and signs[0][0] != "name":
-        kind, text = signs.pop(0)
-        part = _group(signs, keeps=keeps) if text == "(" and kind == "sign" else _single(kind, text, keeps=keeps)
-        while signs and signs[0][0] == "sign" and signs[0][1] in "?*+":
-            part = _repeated(part, signs.pop(0)[1])
-        parts.append(part)
-    return parts[0] if len(parts) == 1 else lambda parse, place: _in_turn(parts, parse, place)
+class _Part(Protocol):
+    def at(self, parse: _Parse, place: int) -> Ends:
+        """Parse at a place; nothing where it does not fit."""
+
+    def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        """Return the words, and letters of values, that it may begin with; ``begin``: what rules may."""
 
 
-def _group(signs: list[tuple[str, str]], *, keeps: bool) -> Part:
-    options = [_sequence(signs, keeps=keeps)]
-    while signs.pop(0) == ("sign", "|"):
-        options.append(_sequence(signs, keeps=keeps))
+@dataclass(frozen=True)
+class _Word:
+    text: str
+    keeps: bool
 
-    def parsed(parse: _Parse, place: int) -> Ends:
+    def at(self, parse: _Parse, place: int) -> Ends:
+        fits = place < len(parse.words) and parse.words[place] == self.text
+        return {place + 1: (self.text,) if self.keeps else ()} if fits else {}
+
+    def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        return frozenset([self.text])
+
+
+@dataclass(frozen=True)
+class _Value:
+    letter: str
+
+    def at(self, parse: _Parse, place: int) -> Ends:
+        fits = place < len(parse.words) and parse.letters[place] == self.letter
+        return {place + 1: (parse.words[place],)} if fits else {}
+
+    def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        return frozenset([self.letter])
+
+
+@dataclass(frozen=True)
+class _Rule:
+    name: str
+
+    def at(self, parse: _Parse, place: int) -> Ends:
+        return parse.at(self.name, place)
+
+    def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        return begin[self.name]
+
+
+@dataclass(frozen=True)
+class _Sequence:
+    parts: Sequence[_Part]
+
+    def at(self, parse: _Parse, place: int) -> Ends:
+        found: Ends = {place: ()}
+        for part in self.parts:
+            found = _on(found, part, parse)
+            if not found:
+                break
+        return found
+
+    def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        found = frozenset([_NOTHING])
+        for part in self.parts:
+            found = found - {_NOTHING} | part.first(begin)
+            if _NOTHING not in found:
+                break
+        return found
+
+
+@dataclass(frozen=True)
+class _Choice:
+    options: Sequence[_Part]
+
+    def at(self, parse: _Parse, place: int) -> Ends:
         found = Ends()
-        for option in options:
-            for end, parts in option(parse, place).items():
+        for option in self.options:
+            for end, parts in option.at(parse, place).items():
                 found.setdefault(end, parts)
         return found
 
-    return parsed
+    def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        return frozenset().union(*(option.first(begin) for option in self.options))
 
 
-def _single(kind: str, text: str, *, keeps: bool) -> Part:
-    def word(parse: _Parse, place: int) -> Ends:
-        fits = place < len(parse.words) and parse.words[place] == text
-        return {place + 1: (text,) if keeps else ()} if fits else {}
+@dataclass(frozen=True)
+class _Repeated:
+    part: _Part
+    sign: str
 
-    def value(parse: _Parse, place: int) -> Ends:
-        found = parse.words[place] if place < len(parse.words) else ""
-        return {place + 1: (found,)} if found[:1] == text and found[1:].isdigit() else {}
-
-    return (
-        word
-        if kind == "word"
-        else value
-        if len(text) == 1 and text.isupper()
-        else lambda parse, place: parse.at(text, place)
-    )
-
-
-def _repeated(part: Part, sign: str) -> Part:
-    def parsed(parse: _Parse, place: int) -> Ends:
-        once = part(parse, place)
-        if sign == "?":
+    def at(self, parse: _Parse, place: int) -> Ends:
+        once = self.part.at(parse, place)
+        if self.sign == "?":
             return {**once, place: once.get(place, ())}
         found, fresh = dict(once), once
         while fresh:
-            further = _on(fresh, part, parse)
+            further = _on(fresh, self.part, parse)
             fresh = {end: parts for end, parts in further.items() if end not in found}
             found |= fresh
-        return found if sign == "+" else {**found, place: ()}
+        return found if self.sign == "+" else {**found, place: ()}
 
-    return parsed
-
-
-def _in_turn(parts: Sequence[Part], parse: _Parse, place: int) -> Ends:
-    found: Ends = {place: ()}
-    for part in parts:
-        found = _on(found, part, parse)
-    return found
+    def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        return self.part.first(begin) | ({_NOTHING} if self.sign in "?*" else set())
 
 
-def _on(before: Mapping[int, tuple[Any, ...]], part: Part, parse: _Parse) -> Ends:
+def _alternatives(rule: str, body: str, *, keeps: bool) -> Iterator[tuple[str, _Part]]:
+    signs = [(str(m.lastgroup), m[m.lastgroup or 0]) for m in _SIGNS.finditer(body)]
+    while signs:
+        part, name = _sequence(signs, keeps=keeps), rule
+        if signs and signs[0][0] == "name":
+            name = signs.pop(0)[1]
+        del signs[:1]
+        yield name, part
+
+
+def _sequence(signs: list[tuple[str, str]], *, keeps: bool) -> _Part:
+    """Take parts up to the end of an alternative off the signs."""
+    parts = list[_Part]()
+    while signs and signs[0] not in (("sign", "|"), ("sign", ")")) and signs[0][0] != "name":
+        kind, text = signs.pop(0)
+        if (kind, text) == ("sign", "("):
+            part = _group(signs, keeps=keeps)
+        elif kind == "word":
+            part = _Word(text, keeps)
+        else:
+            part = _Value(text) if len(text) == 1 and text.isupper() else _Rule(text)
+        while signs and signs[0][0] == "sign" and signs[0][1] in "?*+":
+            part = _Repeated(part, signs.pop(0)[1])
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else _Sequence(parts)
+
+
+def _group(signs: list[tuple[str, str]], *, keeps: bool) -> _Part:
+    options = [_sequence(signs, keeps=keeps)]
+    while signs.pop(0) == ("sign", "|"):
+        options.append(_sequence(signs, keeps=keeps))
+    return _Choice(options)
+
+
+def _on(before: Ends, part: _Part, parse: _Parse) -> Ends:
     """Return a part behind others; where two ways lead to one end, that whose first part is longer."""
     found = Ends()
-    for place, parts in sorted(before.items(), reverse=True):
-        for end, more in part(parse, place).items():
+    for place, parts in sorted(before.items(), reverse=True) if len(before) > 1 else before.items():
+        for end, more in part.at(parse, place).items():
             found.setdefault(end, parts + more)
     return found
