@@ -65,7 +65,7 @@ class Expectations:
 Row = tuple[Outcome, Outcome]
 Accepts = Callable[[str], bool]
 _MAX_CHANGES = 2
-_DIRECTED, _BESIDE = 450, 200
+_DIRECTED, _KEPT, _BESIDE = 450, 300, 200
 _HANGS = (Kind.TIMEOUT, Kind.SKIPPED)
 _RETURNED = (Kind.VALUE, Kind.UNSUPPORTED)
 _BATCH = 500
@@ -231,7 +231,7 @@ class Search:
         found.n_witnesses += len({*directed, *loading.calls})
         self._run(directed)
         self._run([text for position in range(options.n) if draws.accepts(text := draws(position, 0))])
-        self._follow(draws, types, kinds)
+        self._follow(draws, loading, types, kinds)
         values = [self._others(p.name, kinds) if p.name in kinds.guessed else [] for p in kinds.parameters]
         odd = self._run(odd_inputs(sorted(best, key=by_length), values))
         self.accepts = lambda text: text in odd or draws.accepts(text)
@@ -265,8 +265,11 @@ class Search:
         self._noted |= new
         self.sure |= self.calls | known
 
-    def _follow(self, draws: InputSource, types: ArgumentTypes, kinds: Kinds) -> None:
-        """Run inputs made of what the versions compare, until one shows a difference or nothing new is compared."""
+    def _follow(self, draws: InputSource, loading: Loading, types: ArgumentTypes, kinds: Kinds) -> None:
+        """Run inputs made of what the versions compare, until one shows a difference or nothing new is compared.
+
+        Then those beside all on which something new was compared.
+        """
         if not isinstance(draws, TypedInputs):
             return
 
@@ -276,9 +279,10 @@ class Search:
             shows = any(self._weigh(text, row) == "counts" for text, row in rows.items())
             return None if shows else [text for text, row in rows.items() if _has_kind(row, Kind.VALUE)]
 
-        starts = run(list(self.found.rows))
-        if starts:
-            feedback_of(draws, self.executor, self.codes, key="diff").search(starts, run)
+        starts, feedback = run(list(self.found.rows)), feedback_of(draws, self.executor, self.codes, key="diff")
+        if starts and feedback.search(starts, run):
+            beside = self._draws(loading, types, feedback.kept)
+            self._run([text for position in range(_KEPT) if draws.accepts(text := beside(position, 0))])
 
     def _others(self, name: str, kinds: Kinds) -> list[Any]:
         """Return values of other types for a parameter of which nothing is known.

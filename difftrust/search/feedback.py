@@ -88,6 +88,8 @@ class Feedback:
         self._seen: set[object] = set()
         self._uses: Counter[str] = Counter()
         self._tried: set[str] = set()
+        self.kept: list[str] = []
+        """Inputs on which programs compared what was new."""
 
     def follow(self, texts: Sequence[str]) -> list[str]:
         """Return new inputs that fit the types, made of those of ``texts`` on which programs compare what is new."""
@@ -101,25 +103,29 @@ class Feedback:
             if marks <= self._seen or arguments is None:
                 continue
             self._seen |= marks
+            self.kept.append(text)
             made |= dict.fromkeys(islice(self._replaced(arguments, [m for _, m in met]), _MADE_OF_ONE))
         fitting = [text for text in made if self._source.accepts(text)]
         return self._generator.sample(fitting, min(len(fitting), 2 * BATCH))
 
-    def search(self, starts: Sequence[str], run: Callable[[list[str]], Sequence[str] | None]) -> None:
+    def search(self, starts: Sequence[str], run: Callable[[list[str]], Sequence[str] | None]) -> bool:
         """Follow inputs in rounds, until nothing new is compared; ``run`` takes the new inputs of a round.
 
-        It returns those of them to follow next, None to end.
+        It returns those of them to follow next, None to end. Tell whether it did not end it.
         """
         front, idle = list(starts), 0
         for _ in range(_ROUNDS):
             made = self.follow(front)
             kept = run(made)
             idle = 0 if made else idle + 1
-            if kept is None or idle == _IDLE:
+            if kept is None:
+                return False
+            if idle == _IDLE:
                 break
             front = [*kept, *front[BATCH:]]
             if not front:
                 break
+        return True
 
     def _replaced(self, arguments: tuple[Any, ...], met: list[Met]) -> Iterator[str]:
         """Iterate over the inputs in which one node is what it should be where it met another value."""

@@ -11,6 +11,7 @@ from difftrust.types.base import Draws, NoValue, Part, change_somewhere, first_n
 _MAX_TEXT, _MAX_ITEMS, _MAX_NODES = 300, 60, 40
 _NUMBERS = (int, float)
 _PLAIN = (int, float, str, bytes)
+_RECALLED = 0.75
 
 
 def related(parts: Sequence[Part], draws: Draws) -> list[Any]:
@@ -42,17 +43,25 @@ def shared(parts: Sequence[Part], draws: Draws) -> list[Any]:
 
 
 def recalled(parts: Sequence[Part], draws: Draws) -> list[Any]:
-    """Return the values of ``parts``, some plain ones in them alike: a key that an earlier call put is looked up."""
-    current = list(parts)
-    nodes = first_nodes(current, _MAX_NODES)
-    for _ in range(draws.below(1 + sum(type(node.value) in _PLAIN for _, node in nodes))):
-        plain = [(path, node) for path, node in first_nodes(current, _MAX_NODES) if type(node.value) in _PLAIN]
-        (at, *below), node = draws.one_of(plain) if plain else ((0,), current[0])
-        others = [n.value for _, n in plain if type(n.value) is type(node.value) and n.value != node.value]
-        fitting = [value for value in others if node.type.fits(value)]
-        if fitting:
-            changed = with_node(current[at], tuple(below), draws.one_of(fitting))
-            current[at] = current[at]._replace(value=changed)
+    """Return the values of ``parts``, the first an object that was used before, most plain ones in calls from a few.
+
+    So a key that an earlier call put is looked up, and what the object was made for is soon full.
+    """
+    current, few = list(parts), dict[type, list[Any]]()
+    plain = [(path, n) for path, n in first_nodes(current, _MAX_NODES) if type(n.value) in _PLAIN]
+    for (first, *below), node in plain if draws.chance(_RECALLED) else ():
+        kind = type(node.value)
+        if kind not in few:
+            own = [n.value for path, n in plain if type(n.value) is kind and path[:2] != (0, 0)]
+            few[kind] = draws.generator.sample(own, min(2 + draws.below(4), len(own)))
+            few[kind] += [_slice(text, draws) for text in few[kind][:1] if kind is str and text]
+        if first == 0 and below[:1] == [0]:  # it was made with this
+            values = [draws.below(2 + len(parts[0].value.args[1]))] if kind is int else []
+        else:
+            values = few[kind]
+        new = draws.one_of(values or [node.value])
+        if draws.chance(_RECALLED) and node.type.fits(new):
+            current[first] = current[first]._replace(value=with_node(current[first], tuple(below), new))
     return [part.value for part in current]
 
 

@@ -26,7 +26,7 @@ _BENIGN = {"object", "ABC", "Generic", "Protocol", "Hashable", "Sized", "Iterabl
 _MODELS = {"BaseModel", "Struct"}
 _REQUIRES = re.compile(r"\b(?:requires?|must|assumes?|only if|expects?)\b", re.IGNORECASE)
 """In a docstring: a call may be none that is allowed, so that none is made before the one that is checked."""
-_MOST_CALLS = 8
+_MOST_CALLS = 12
 _DEFAULTS = {"default", "default_factory", "factory"}
 
 
@@ -70,7 +70,7 @@ class Classes:
             if isinstance(method, ast.FunctionDef) and not name.startswith("_") and not method.decorator_list
             if not _REQUIRES.search(ast.get_docstring(method) or "")
         ]
-        return Used(made, Items((list,), Either(methods), most=_MOST_CALLS)) if methods else made
+        return Used(made, Items((list,), Either(methods), least=1, most=_MOST_CALLS)) if methods else made
 
     def _of_node(self, name: str, node: ast.ClassDef, bound: Mapping[str, Type]) -> Type:
         bases = {last for one in self._line(node) for last in base_names(one)}

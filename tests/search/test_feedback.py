@@ -1,18 +1,23 @@
 """What programs compare leads to inputs on which they differ, and into a narrow domain; what they say is bounded."""
 
+import ast
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from difftrust.check.spelling import spelled_method
+from difftrust.search.drawing import TypedInputs
 from difftrust.search.feedback import Met, aims_of, instead, read_met, with_nodes
+from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust.types.base import Draws, Part, Type
 from difftrust.types.choices import Either, Nothing
 from difftrust.types.containers import Entries, Items
 from difftrust.types.known import known_type
 from difftrust.types.numbers import Whole
+from difftrust.types.own import Parameter
 from difftrust.types.texts import Octets, Text
 from difftrust_core.base.literals import read_literal
 from difftrust_core.base.records import Kind
@@ -134,6 +139,51 @@ def test_a_method_is_called_after_others_and_what_came_before_is_shown(tmp_path:
     )
     spelled = spelled_method("Counter.drop", "(AfterCalls(Counter(), [add('a'), add('')]), 1)")
     assert spelled == "x = Counter(); x.add('a'); x.add(''); x.drop(1)"
+
+
+BANK = """
+class Bank:
+    def __init__(self, most: int): ...
+    def put(self, key: int, name: str): ...
+    def get(self, key: int): ...
+"""
+
+
+def test_what_earlier_calls_put_is_asked_for_and_fills_the_object() -> None:
+    kinds = {"self": "Bank", "key": "int"}
+    of = [Parameter(name=name, annotation=ast.Name(kind), required=True) for name, kind in kinds.items()]
+    draw = TypedInputs(ArgumentTypes(of, Annotations(ast.parse(BANK))), (), task_id="t", seed=0)
+    used = [text for text in (draw(position, 0) for position in range(2_000)) if text.count("put(") > 2]
+    known = [text for text in used if re.search(r"put\((-?\d+), .*]\), \1\)$", text)]
+    full = [t for t in used if 0 < int(re.findall(r"Bank\((-?\d+)", t)[0]) < t.count("put(")]
+    assert len(known) > 0.4 * len(used)
+    assert len(full) > 0.15 * len(used)
+
+
+DOOR = """
+class Door:
+    \"\"\"Opens to a code.\"\"\"
+
+    def __init__(self) -> None:
+        self.is_open = False
+
+    def dial(self, code: int) -> None:
+        \"\"\"Dial a code.\"\"\"
+        self.is_open = code == int("b4864", 16)
+
+    def enter(self, n: int) -> int:
+        \"\"\"Let n people in and return how many came in.\"\"\"
+"""
+ENTERS = (
+    "def enter(self, n: int) -> int:\n    return n if self.is_open else 0\n",
+    "def enter(self, n: int) -> int:\n    return n + 1 if self.is_open else 0\n",
+)
+
+
+def test_what_earlier_calls_compare_is_followed_too(tmp_path: Path) -> None:
+    report = report_of(tmp_path, DOOR, ENTERS, "Door.enter", n=200)
+    assert report.verdict == "disagreement found"
+    assert "dial(739428)" in report.disagreements[0].arguments
 
 
 @pytest.mark.parametrize(

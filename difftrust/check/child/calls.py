@@ -70,6 +70,7 @@ class Calls(Inputs):
             _import_quietly(name)
         if any(blob is None for blob in self._blobs):
             _import_quietly("inspect")
+        self._notes: Notes | None = None
 
     def load(self, program: dict[str, Any]) -> Loaded:
         """Return what makes a call of the entry point. Raises NotLoaded with the reason and the line."""
@@ -78,7 +79,7 @@ class Calls(Inputs):
         if self._awaits or "async" in program["source"]:
             awaiting.prepare()
         entry_point = program["entry_point"]
-        notes = Notes() if entry_point.startswith(NOTED) else None
+        self._notes = notes = Notes() if entry_point.startswith(NOTED) else None
         try:
             function, namespace = _load(program | {"entry_point": entry_point.removeprefix(NOTED)}, notes)
         except NotLoaded:
@@ -99,6 +100,8 @@ class Calls(Inputs):
         if _type(value) is Example:
             _take()
             return index, value, {}
+        if self._notes is not None:
+            self._notes.begin()
         try:
             arguments = _loads(blob) if blob is not None else build(value, namespace)
         except MemoryError:

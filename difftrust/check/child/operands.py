@@ -111,10 +111,16 @@ class Instrument(ast.NodeTransformer):
 
 
 class Notes:
-    """What one call at a time compares; while a program loads, nothing."""
+    """What one call at a time compares, its arguments as they are made too; while a program loads, nothing."""
 
     def __init__(self) -> None:
         self._left = 0
+
+    def begin(self) -> None:
+        """Forget what the call before compared."""
+        self._before, self._times, self._latest = dict[int, Any](), dict[int, int](), dict[int, Any]()
+        self._first, self._matching = list[Any](), set[int]()
+        self._left = MAX_NOTES
 
     def note(self, place: int, side: int, how: str, value: Any) -> Any:
         """Note an operand, together with the one before it at the same place; return it."""
@@ -142,10 +148,7 @@ class Notes:
         self._latest[place] = how, one, other
 
     def of_call(self, make: Callable[[], object]) -> str:
-        """Return as JSON what ``make`` compares: place, how often, how, and the texts of two operands."""
-        self._before, self._times, self._latest = dict[int, Any](), dict[int, int](), dict[int, Any]()
-        self._first, self._matching = list[Any](), set[int]()
-        self._left = MAX_NOTES
+        """Return as JSON what was compared since ``begin``: place, how often, how, and the texts of two operands."""
         try:
             make()
         except MemoryError:
