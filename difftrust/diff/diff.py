@@ -89,7 +89,7 @@ def _searched(pair: Pair, options: DiffOptions) -> Found:
     """Return what running both versions shows."""
     with _opened(pair, options) as (executor, _):
         texts = [functions_text(bundle.definitions, idle=bundle.idle) for bundle in pair.bundles]
-        raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions])
+        raised = raised_in([s for bundle in pair.bundles for s in bundle.definitions if s not in bundle.idle])
         compare = Compare(options.equality, tolerance=options.tolerance, raised=raised)
         search = Search(pair, executor, compare, options, lines=changed_statements(*texts))
         found = search.run()

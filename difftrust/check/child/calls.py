@@ -94,14 +94,14 @@ class Calls(Inputs):
     def fresh(self, index: int, namespace: Namespace) -> Any:
         """Return the index of the call, its arguments and keywords. Raises UnsupportedValue if they cannot be built."""
         value, blob = self._values[index], self._blobs[index]
+        if self._notes is not None:
+            self._notes.begin()
         sys.stdout, sys.stderr = _stdout, _stderr
         if _type(value) is _NotBuilt:
             raise UnsupportedValue(f"input: {value.why}")
         if _type(value) is Example:
             _take()
             return index, value, {}
-        if self._notes is not None:
-            self._notes.begin()
         try:
             arguments = _loads(blob) if blob is not None else build(value, namespace)
         except MemoryError:
