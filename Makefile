@@ -29,6 +29,8 @@ demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 # Three processes, as on two processors a third of the tests' time is waiting: for a page, a server, an attack's end;
 # whichever is done takes tests from the others. Byte code is kept: hundreds of processes load the same modules.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal --durations 10
+# Of the slow ones half is waiting: with three processes a third of two processors is idle.
+PYTEST_SLOW := $(PYTEST) -n 4
 
 test: $(READY)  ## Every package, command and page once, a real browser included; four minutes
 	$(PYTEST) -m "not slow"
@@ -37,7 +39,7 @@ test-all: $(READY)  ## All tests: those of `make test` and the slow rest; half a
 	$(PYTEST)
 
 test-rest: $(READY)  ## What `make test` leaves out, and what needs bubblewrap or Chromium; 28 minutes
-	$(PYTEST) -m "slow or full_machine"
+	$(PYTEST_SLOW) -m "slow or full_machine"
 
 test-hostile: $(READY)  ## The hostile suite 20 times, as root also for an ordinary user; a million texts for the reader
 	DIFFTRUST_HOSTILE_ROUNDS=20 DIFFTRUST_TEXTS=1000000 $(PYTEST) --timeout 7200 tests/hostile tests/base/test_literals.py
