@@ -29,7 +29,7 @@ demo: $(READY)  ## Simulated coders on the starter benchmark, in a minute
 # Three processes, as on two processors a third of the tests' time is waiting: for a page, a server, an attack's end;
 # whichever is done takes tests from the others. Byte code is kept: hundreds of processes load the same modules.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal --durations 10
-# Of the slow ones half is waiting: with three processes a third of two processors is idle.
+# The slow ones wait more: three processes left a third of two processors idle.
 PYTEST_SLOW := $(PYTEST) -n 4
 
 test: $(READY)  ## Every package, command and page once, a real browser included; four minutes

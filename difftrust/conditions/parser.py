@@ -58,13 +58,13 @@ class _Parse:
 
     def __init__(self, grammar: Grammar, words: Sequence[str]):
         self.grammar, self.words = grammar, words
-        self.letters = [word[:1] if word[1:].isdigit() else "" for word in words]
-        keys = [{word, letter, _NOTHING} for word, letter in zip(words, self.letters, strict=True)]
-        self._keys = [*keys, {_NOTHING}]
+        letters = (word[0] if word[:1].isupper() and word[1:].isdigit() else _NOTHING for word in words)
+        self.keys = [*({word, letter, _NOTHING} for word, letter in zip(words, letters, strict=True)), {_NOTHING}]
+        """What a part that stands at each place may begin with; behind the last word only one that may be empty."""
         self._known: dict[tuple[str, int], Ends] = {}
 
     def at(self, rule: str, place: int) -> Ends:
-        keys = self._keys[place]
+        keys = self.keys[place]
         if keys.isdisjoint(self.grammar.begin[rule]):
             return {}
         found = self._known.get((rule, place))
@@ -87,27 +87,15 @@ class _Part(Protocol):
 
 @dataclass(frozen=True)
 class _Word:
-    text: str
+    key: str
+    """The word itself, or the letter of a value."""
     keeps: bool
 
     def at(self, parse: _Parse, place: int) -> Ends:
-        fits = place < len(parse.words) and parse.words[place] == self.text
-        return {place + 1: (self.text,) if self.keeps else ()} if fits else {}
+        return {place + 1: (parse.words[place],) if self.keeps else ()} if self.key in parse.keys[place] else {}
 
     def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        return frozenset([self.text])
-
-
-@dataclass(frozen=True)
-class _Value:
-    letter: str
-
-    def at(self, parse: _Parse, place: int) -> Ends:
-        fits = place < len(parse.words) and parse.letters[place] == self.letter
-        return {place + 1: (parse.words[place],)} if fits else {}
-
-    def first(self, begin: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        return frozenset([self.letter])
+        return frozenset([self.key])
 
 
 @dataclass(frozen=True)
@@ -197,7 +185,7 @@ def _sequence(signs: list[tuple[str, str]], *, keeps: bool) -> _Part:
         elif kind == "word":
             part = _Word(text, keeps)
         else:
-            part = _Value(text) if len(text) == 1 and text.isupper() else _Rule(text)
+            part = _Word(text, keeps=True) if len(text) == 1 and text.isupper() else _Rule(text)
         while signs and signs[0][0] == "sign" and signs[0][1] in "?*+":
             part = _Repeated(part, signs.pop(0)[1])
         parts.append(part)

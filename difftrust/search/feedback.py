@@ -111,7 +111,7 @@ class Feedback:
     def search(self, starts: Sequence[str], run: Callable[[list[str]], Sequence[str] | None]) -> bool:
         """Follow inputs in rounds, until nothing new is compared; ``run`` takes the new inputs of a round.
 
-        It returns those of them to follow next, None to end. Tell whether it did not end it.
+        It returns those of them to follow next, None to end the search; then False is returned.
         """
         front, idle = list(starts), 0
         for _ in range(_ROUNDS):

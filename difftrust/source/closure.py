@@ -431,9 +431,9 @@ class Modules:
         return self.want(*sorted({*module.chains, *(each for several in module.chains.values() for each in several)}))
 
     def want_beside(self, names: Iterable[str]) -> list[ast.AST]:
-        """Keep what methods of these names rest on; return what was idle before, and what only they name.
+        """Keep what methods of these names rest on, but where only what is ``named`` is kept.
 
-        Nothing more is kept where that is what is ``named``.
+        Return the methods that were idle before, and the statements that only they need.
         """
         early, idle = {statement for module in self.every for statement in module.kept}, self.idle
         for name in names if not self._by_name else ():
