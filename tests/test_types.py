@@ -347,18 +347,15 @@ def test_the_columns_of_frames_are_those_that_are_known() -> None:
 
 
 PLANTED = {
-    "a computed constant": ("n: int", "n == 60 * 60 * 24", lambda n: n == 86400),
     "a boundary": ("age: int", "age > 18", lambda age: age == 18),
     "a remainder": ("n: int", "n % 97 == 13", lambda n: n % 97 == 13),
     "two constants": ("a: int, b: int", "a == 317 and b == 41", lambda a, b: (a, b) == (317, 41)),
     "a substring": ("s: str", "'qzx' in s", lambda s: "qzx" in s),
     "a prefix": ("s: str", "s.startswith('ftp://')", lambda s: s.startswith("ftp://") and len(s) > 6),
     "equal elements": ("xs: list[int]", "", lambda xs: len(xs) > 2 and len(set(xs)) == 1),
-    "equal arguments": ("a: list[int], b: list[int]", "", lambda a, b: a == b and len(a) > 2),
     "numbers far from 0": ("xs: list[float]", "", lambda xs: len(xs) > 2 and min(xs) > 1e4 and max(xs) - min(xs) < 99),
     "a length of 13": ("xs: list[int]", "len(xs) == 13", lambda xs: len(xs) == 13),
     "a key and its value": ("d: dict[str, int]", "d.get('total') == 500", lambda d: d.get("total") == 500),
-    "an anagram": ("a: str, b: str", "", lambda a, b: a != b and sorted(a) == sorted(b)),
 }
 
 

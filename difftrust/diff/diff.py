@@ -8,7 +8,7 @@ from functools import partial
 
 from difftrust.check.programs import Executor, open_sandbox
 from difftrust.check.report import Undecided
-from difftrust.check.verdict import one_object
+from difftrust.check.verdict import MIN_DISTINCT, one_object
 from difftrust.diff.changed_behaviour import Compare, raised_in
 from difftrust.diff.comparison import DiffOptions, DiffReport, DiffVerdict
 from difftrust.diff.directed import changed_statements, functions_text
@@ -193,7 +193,7 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
             f"both versions raise the same on all {found.compared} inputs",
             "give a call on which they return with --example",
         )
-    elif found.returned < _FEW < found.compared and not found.opaque:
+    elif found.returned < MIN_DISTINCT <= found.compared and not found.opaque:
         yield (
             f"both versions raise on all but {found.returned} of {found.compared} inputs",
             "give calls on which they return with --example",

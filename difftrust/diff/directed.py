@@ -5,7 +5,6 @@ import copy
 import difflib
 import itertools
 import math
-import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -13,12 +12,14 @@ from itertools import islice, product
 from typing import Any, TypeVar
 
 from difftrust.search.dictionary import mine_constants
+from difftrust.search.drawing import TypedInputs
+from difftrust.search.feedback import with_nodes
 from difftrust.search.pattern_texts import texts_for
 from difftrust.source.scopes import bound_by
 from difftrust.source.target import without_texts
-from difftrust.types.argument_types import arguments_of
+from difftrust.types.argument_types import arguments_of, with_values
+from difftrust.types.base import first_nodes
 from difftrust_core.base.literals import BadText, write_literal
-from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
 from difftrust_core.languages.python.syntax import is_docstring, parsed
 
 _TEXTS = (
@@ -38,19 +39,15 @@ _TEXTS = (
     "İ",
     "ﬁ",
     "e\u0301",
-    "a\nb",
     "a\r\nb",
     "\x0b",
-    "\u00a0",
 )
 _INTS = (0, 1, -1, 2, 3, 7, 10, 12, 100, 255, 256, 1000, -100, 2**31, 2**63, 10**20)
 _FLOATS = (0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, 0.1, 1e-9, 1e16, 100.0)
-_SEEDS = 12
-_MOST_TEXTS, _MOST_NUMBERS, _MATCHING = 160, 60, 4
+_MOST_TEXTS, _MATCHING = 160, 4
 _NOTHING: Any = object()
 _Constant = TypeVar("_Constant")
 _MAX_CONSTANT = 2_000
-_REPLACED = 0.8
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FLAGS = re.compile(r"\bre\.(?:[IMSXA]|[A-Z]{5,})\b|\(\?[aimsx]+[-:)]")
 _MAX_NODES, _MOST_PAIRS, _FEW_PAIRS = 12, 300, 6
@@ -67,13 +64,12 @@ def changed_statements(old: str, new: str) -> list[str]:
     return [line.strip() for line in found if line.strip()]
 
 
-def constants_in(lines: Sequence[str]) -> tuple[list[str], list[int | float]]:
-    """Return the texts and numbers that single lines name or match, of each the nearest first, then what lies next."""
+def texts_in(lines: Sequence[str]) -> list[str]:
+    """Return the texts that single lines name or match, of each the nearest first, then what lies next."""
     mined = mine_constants([_whole(line) for line in lines])
     has_flags = any(map(_FLAGS.search, lines))
     around = [_around_text(text, has_flags=has_flags) for text in mined.texts if isinstance(text, str)]
-    beside = [(number, number + 1, number - 1, -number) for number in mined.numbers if math.isfinite(number)]
-    return _in_turn(around)[:_MOST_TEXTS], _in_turn(beside)[:_MOST_NUMBERS]
+    return _in_turn(around)[:_MOST_TEXTS]
 
 
 def _in_turn(streams: Iterable[Iterable[_Constant]]) -> list[_Constant]:
@@ -107,22 +103,18 @@ def _around_text(text: str, *, has_flags: bool = False) -> Iterator[str]:
         yield from text[:4]
 
 
-def directed_inputs(seeds: Sequence[str], lines: Sequence[str], *, most: int) -> list[str]:
-    """Return seed inputs with one value, or two, replaced by what differing lines name, and by boundary values."""
-    texts, numbers = constants_in(lines)
-    arguments = [value for value in map(arguments_of, seeds) if value is not None][:_SEEDS]
-    streams = [
-        _replaced(arguments, texts, numbers),
-        _replaced(arguments, _TEXTS, [*_INTS, *_FLOATS]),
-        _combined(arguments, [*texts, *_TEXTS], [*numbers, *_INTS, *_FLOATS], most=most),
-    ]
+def boundary_inputs(source: TypedInputs, seeds: Sequence[str], texts: Sequence[str], *, most: int) -> list[str]:
+    """Return seed inputs, in turn, with one text or number each replaced by one of these, or by a boundary value."""
+    arguments = [value for value in map(arguments_of, seeds) if value is not None]
     found: dict[str, None] = {}
-    turns = itertools.chain.from_iterable(itertools.zip_longest(*streams))
-    for made in (each for each in turns if each is not None):
-        with suppress(BadText, RecursionError):
-            found[write_literal(made)] = None
-        if len(found) >= most:
-            break
+    turns = itertools.zip_longest([*texts, *_TEXTS], (*_INTS, *_FLOATS), _TEXTS, fillvalue=_NOTHING)
+    for turn, value in enumerate(itertools.chain.from_iterable(turns) if arguments else ()):
+        own = arguments[turn % len(arguments)]
+        parts = source.parts(own)
+        for path, node in first_nodes(parts, _MAX_NODES):
+            if len(found) < most and type(node.value) is type(value) and node.type.fits(value):
+                with suppress(BadText, RecursionError):
+                    found[write_literal(with_values(own, with_nodes(parts, [path], value)))] = None
     return list(found)
 
 
@@ -151,61 +143,6 @@ def dicts_of(keys: Sequence[str]) -> list[Any]:
     plain: list[Any] = [{key: value} for key in keys[:_MOST_KEYS] for value in (1, "a")]
     nested = [{key: value} for key in keys[:_MOST_KEYS] for each in inner for value in (each, [each])]
     return [*inner, *plain, *nested, dict.fromkeys(keys, 1)] if keys else []
-
-
-def _replaced(
-    seeds: Sequence[tuple[Any, ...]], texts: Sequence[str], numbers: Sequence[int | float]
-) -> Iterator[tuple[Any, ...]]:
-    """Iterate over seeds with each node in turn replaced: each value at every place of one seed, then of its next."""
-    places = range(max(map(len, seeds), default=0))
-    given: tuple[tuple[Sequence[str], Sequence[int | float]], ...] = ((texts, ()), ((), numbers))
-    hosts = [
-        (own, at, [seed for seed in seeds if any(True for part in seed[at : at + 1] for _ in _variants(part, *own, 0))])
-        for own in given
-        for at in places
-    ]
-    for shift in range(len(seeds)):
-        for turn in range(max(len(texts), len(numbers))):
-            for own, at, hosting in hosts:
-                for seed in hosting[(turn + shift) % max(1, len(hosting)) :][:1]:
-                    for new in islice(_variants(seed[at], *own, turn), _MAX_NODES):
-                        yield (*seed[:at], new, *seed[at + 1 :])
-
-
-def _combined(
-    seeds: Sequence[tuple[Any, ...]], texts: Sequence[str], numbers: Sequence[int | float], *, most: int
-) -> Iterator[tuple[Any, ...]]:
-    """Iterate over seeds of which every argument has one node replaced, each by a value drawn for itself."""
-    generator = random.Random(len(texts))
-    for _ in range(most if any(len(seed) > 1 for seed in seeds) else 0):
-        seed = generator.choice(seeds)
-        made = []
-        for value in seed:
-            variants = list(islice(_variants(value, texts, numbers, generator.randrange(1000)), _MAX_NODES))
-            made.append(generator.choice(variants) if variants and generator.random() < _REPLACED else value)
-        yield tuple(made)
-
-
-def _variants(value: Any, texts: Sequence[str], numbers: Sequence[int | float], turn: int) -> Iterator[Any]:
-    """Iterate over a value with one node each replaced by the text or number whose turn it is, or holding the text."""
-    kind = type(value)
-    if kind is str and texts:
-        text = texts[turn % len(texts)]
-        yield text
-        if turn < len(texts) and value:
-            yield value + text
-            yield value[: len(value) // 2] + text + value[len(value) // 2 :]
-    elif kind is bytes and texts:
-        yield texts[turn % len(texts)].encode("utf-8", "surrogatepass")
-    elif kind is int and numbers:
-        yield math.floor(numbers[turn % len(numbers)])
-    elif kind is float and numbers:
-        yield float(numbers[turn % len(numbers)])
-    elif kind in CONTAINERS:
-        parts = list(children(value))
-        for position, part in enumerate(parts[:_MAX_NODES]):
-            for new in _variants(part, texts, numbers, turn):
-                yield rebuild(value, [*parts[:position], new, *parts[position + 1 :]])
 
 
 def named_constants(lines: Sequence[str], definitions: Sequence[ast.stmt]) -> list[str]:

@@ -313,7 +313,7 @@ def _inputs(loading: Loading, known: Mapping[str, ast.expr], kinds: Mapping[str,
     annotated = {**known, **{name: expression(kind) for name, kind in kinds.items()}}
     parameters = [replace(p, annotation=annotated.get(p.name, p.annotation)) for p in loading.parameters]
     types = ArgumentTypes(parameters, Annotations(loading.known_module))
-    return sample_seeds(types, seed=seed, n_seeds=3, codes=loading.codes)
+    return sample_seeds(types, seed=seed, n_seeds=3)
 
 
 def _open(kind: str, how: str) -> str:

@@ -13,7 +13,7 @@ from difftrust.check.programs import Duel, Executor
 from difftrust.check.spelling import spelled_method
 from difftrust.diff.changed_behaviour import Compare, Weight, is_no_answer, is_not_built, name_of, opaque_in, plain
 from difftrust.diff.comparison import Change, DiffOptions
-from difftrust.diff.directed import dicts_of, directed_inputs, named_constants, odd_inputs
+from difftrust.diff.directed import boundary_inputs, dicts_of, named_constants, odd_inputs, texts_in
 from difftrust.diff.pair import Kinds, Pair, Signature, load, parameters_of, settle, signatures
 from difftrust.search.drawing import TypedInputs
 from difftrust.search.inputs import InputSource, check_inputs
@@ -65,7 +65,7 @@ class Expectations:
 Row = tuple[Outcome, Outcome]
 Accepts = Callable[[str], bool]
 _MAX_CHANGES = 2
-_DIRECTED, _KEPT, _BESIDE = 450, 300, 200
+_DIRECTED, _KEPT, _BESIDE = 300, 300, 200
 _HANGS = (Kind.TIMEOUT, Kind.SKIPPED)
 _RETURNED = (Kind.VALUE, Kind.UNSUPPORTED)
 _BATCH = 500
@@ -226,10 +226,9 @@ class Search:
         favoured = self._run(list(dict.fromkeys((*loading.calls, *seeds, *(everything or ())))))
         draws.favour([_has_kind(favoured.get(text, ()), Kind.VALUE) for text in draws.seeds])
         best = self._best(seeds)
-        lines = [*self.lines, *self.constants]
-        directed = [text for text in directed_inputs(best, lines, most=_DIRECTED) if draws.accepts(text)]
-        found.n_witnesses += len({*directed, *loading.calls})
-        self._run(directed)
+        made = self._made_for(best, draws, most=_DIRECTED)
+        found.n_witnesses += len({*made, *loading.calls})
+        self._run(made)
         self._run([text for position in range(options.n) if draws.accepts(text := draws(position, 0))])
         self._follow(draws, loading, types, kinds)
         values = [self._others(p.name, kinds) if p.name in kinds.guessed else [] for p in kinds.parameters]
@@ -248,14 +247,22 @@ class Search:
         if starts:
             self.options.phase("running both versions beside inputs that reach what differs")
             beside = self._draws(loading, types, starts)
-            directed = directed_inputs(starts, [*self.lines, *self.constants], most=_BESIDE)
-            made = [*directed, *(beside(position, 0) for position in range(_BESIDE))]
+            made = [
+                *self._made_for(starts, beside, most=_BESIDE),
+                *(beside(position, 0) for position in range(_BESIDE)),
+            ]
             self._run([text for text in made if draws.accepts(text)])
             self._note_sure(draws, types, kinds)
             doubtful = list(self.found.doubtful)
             self.found.doubtful.clear()
             self._conclude()
             self.found.doubtful[:] = doubtful or self.found.doubtful
+
+    def _made_for(self, starts: Sequence[str], draws: InputSource, *, most: int) -> list[str]:
+        """Return inputs for the lines that differ that fit the types."""
+        texts = texts_in([*self.lines, *self.constants])
+        made = boundary_inputs(draws, starts, texts, most=most) if isinstance(draws, TypedInputs) else ()
+        return [text for text in made if draws.accepts(text)]
 
     def _note_sure(self, draws: InputSource, types: ArgumentTypes, kinds: Kinds) -> None:
         """Note what the function is known to take: known calls, and what leaves out all whose types are guessed."""
@@ -277,7 +284,8 @@ class Search:
             rows = self._run(made)
             self._note_sure(draws, types, kinds)
             shows = any(self._weigh(text, row) == "counts" for text, row in rows.items())
-            return None if shows else [text for text, row in rows.items() if _has_kind(row, Kind.VALUE)]
+            answered = [text for text, row in rows.items() if _has_kind(row, Kind.VALUE)]
+            return None if shows else answered or list(rows)
 
         starts, feedback = run(list(self.found.rows)), feedback_of(draws, self.executor, self.codes, key="diff")
         if starts and feedback.search(starts, run):
@@ -308,9 +316,12 @@ class Search:
 
     def _draws(self, loading: Loading, types: ArgumentTypes, seeds: Sequence[str]) -> InputSource:
         task = replace(self.executor.task, seed_inputs=tuple(seeds))
-        codes = [*self.texts, *loading.codes, *self.lines, *self.constants]
+        differing = [*self.lines, *self.constants]
+        codes = [*self.texts, *loading.codes, *differing]
         own = [ast.unparse(statement) for bundle in self.pair.bundles for statement in bundle.own]
-        return check_inputs(task, types, codes, seed=self.options.seed, columns=loading.columns, beside=own)
+        return check_inputs(
+            task, types, codes, seed=self.options.seed, columns=loading.columns, beside=own, texts=texts_in(differing)
+        )
 
     def _answered(self, texts: Sequence[str]) -> list[bool]:
         rows = self._run(texts)

@@ -9,6 +9,8 @@ from difftrust.search.dictionary import nodes_in
 from difftrust_core.base.literals import Instance
 
 MAX_COLUMNS = 20
+_UNTOLD = "float"
+"""What a column holds of which nothing is said."""
 _BY_COLUMNS: Final = frozenset(
     ("groupby", "group_by", "sort_values", "sort", "drop_duplicates", "unique", "set_index", "pivot", "explode")
 ) | {"nlargest", "dropna", "select", "drop_nulls", "partition_by"}
@@ -17,15 +19,6 @@ _KEYWORDS: Final = frozenset(("by", "on", "subset", "index", "columns", "values"
 _NUMERIC: Final = frozenset(
     ("sum", "mean", "std", "var", "median", "cumsum", "diff", "rolling", "round", "quantile", "pct_change", "clip")
 )
-_KINDS: Final = (
-    ("date", r"date|time|timestamp|day$|month$|_at$|_on$"),
-    ("bool", r"^(?:is|has|was|can)_|flag|active|enabled|valid$|paid$"),
-    ("float", r"price|amount|total|cost|rate|score|value|weight|salary|revenue|temp|ratio|height|lat|lon|pct|percent|"
-              r"balance|sales|income|profit|discount|distance|return"),
-    ("int", r"^(?:n|id|k|x|y|qty)$|_id$|^n_|count|quantity|qty|age|year|units|rank|number|num|stock|visits|clicks"),
-    ("str", r"name|category|city|country|type|status|group|key|label|region|email|team|user|product|code|text|dept|"
-            r"department|gender|color|store|customer|symbol|currency|sku"),
-)  # fmt: skip
 _SAID: Final = (
     ("int", r"\bwhole\b|\binteger|\bints?\b|\bcents\b|dtype\.kind == .[iu]\W"),
     ("float", r"\bfloats?\b|\bdecimals?\b|dtype\.kind == .f\W"),
@@ -45,17 +38,17 @@ def columns_in(docstring: str, codes: Sequence[str], values: Sequence[Any]) -> d
     """
     found: dict[str, str] = {}
     for name, kind in (pair for value in values for pair in _of_value(value)):
-        found.setdefault(name, kind or kind_of_column(name))
+        found.setdefault(name, kind or _UNTOLD)
     nodes = [node for code in codes for node in nodes_in(code)]
     named = [pair for node in nodes for pair in _used_by(node)]
     made = {name for node in nodes for name in _made_by(node)}
     used = {name: kind for name, kind in reversed(named) if kind}
     for name in _of_docstring(docstring):
-        found.setdefault(name, used.get(name) or _kind_said(name, docstring) or kind_of_column(name))
+        found.setdefault(name, used.get(name) or _kind_said(name, docstring) or _UNTOLD)
     if not found:
         for name, _ in named:
             if name not in made:
-                found.setdefault(name, used.get(name) or kind_of_column(name))
+                found.setdefault(name, used.get(name) or _UNTOLD)
     return dict(list(found.items())[:MAX_COLUMNS])
 
 
@@ -65,12 +58,6 @@ def _kind_said(name: str, docstring: str) -> str:
             if re.search(pattern, match[1], re.IGNORECASE):
                 return kind
     return ""
-
-
-def kind_of_column(name: str) -> str:
-    """Return what a column of this name usually holds."""
-    plain = name.lower().replace(" ", "_")
-    return next((kind for kind, pattern in _KINDS if re.search(pattern, plain)), "float")
 
 
 def _of_value(value: Any) -> Iterator[tuple[str, str]]:

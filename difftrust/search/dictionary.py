@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import TypeVar
 
 from difftrust_core.base.literals import write_literal
@@ -74,8 +74,7 @@ def dictionary_of(programs: Iterable[str], description: str = "") -> list[str]:
     """Return texts and numbers (as texts) that programs compare with and a description quotes: for ``TypedInputs``."""
     codes = list(programs)
     mined = mine_constants(codes)
-    found = [str(number) for number in folded_numbers(codes)]
-    found += [text for text in mined.texts if isinstance(text, str) and text]
+    found = [text for text in mined.texts if isinstance(text, str) and text]
     found += [write_literal(number) for number in mined.numbers]
     found += quoted(description)
     found += _NUMBER.findall(description)
@@ -109,38 +108,6 @@ def _compared(nodes: Iterable[ast.AST]) -> Iterator[str]:
             texts = [ast.unparse(part) for part in (node.left, *node.comparators)]
             yield from texts
             yield "nan" if len(set(texts)) < len(texts) else ""
-
-
-def folded_numbers(programs: Iterable[str]) -> list[int]:
-    """Return what programs compute of whole numbers alone: 86400 of ``60 * 60 * 24``."""
-    found: dict[int, None] = {}
-    for node in chain.from_iterable(map(nodes_in, programs)):
-        number = _folded(node) if isinstance(node, ast.BinOp) else None
-        if number is not None and abs(number) < _LARGE:
-            found[number] = None
-    return list(found)
-
-
-def _folded(node: ast.AST) -> int | None:
-    match node:
-        case ast.Constant(value=int(number)) if abs(number) < _LARGE and type(number) is int:
-            return number
-        case ast.BinOp(left=left, op=op, right=right):
-            one, other = _folded(left), _folded(right)
-            if one is None or other is None or max(abs(one), abs(other)) >= _LARGE:
-                return None
-            match op:
-                case ast.Add():
-                    return one + other
-                case ast.Sub():
-                    return one - other
-                case ast.Mult():
-                    return one * other
-                case ast.Pow() if 0 <= other < 64 and abs(one) <= 16:
-                    return int(one**other)
-                case ast.LShift() if 0 <= other < 64:
-                    return one << other
-    return None
 
 
 def numbers_in(dictionary: Sequence[str]) -> list[int | float]:

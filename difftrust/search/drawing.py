@@ -6,20 +6,16 @@ The inputs of stores are drawn by ``fuzz`` and ``domain``, which stay as they we
 import ast
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from difftrust.search.dictionary import dictionary_of, nodes_in, numbers_in
-from difftrust.search.realistic_texts import KnownTexts
-from difftrust.search.related import recalled, related, shared
-from difftrust.source.usage import usage_types
+from difftrust.search.dictionary import dictionary_of, numbers_in
+from difftrust.search.histories import recalled
 from difftrust.types.argument_types import (
-    Annotations,
     ArgumentTypes,
-    NotResolved,
     Parameter,
     arguments_of,
     joined_arguments,
@@ -38,8 +34,7 @@ from difftrust.types.base import (
 )
 from difftrust.types.choices import Variable
 from difftrust.types.infer import Anything, Tree, common_type, type_of
-from difftrust.types.numbers import Whole
-from difftrust.types.own import AFTER_CALLS, Function
+from difftrust.types.own import AFTER_CALLS
 from difftrust.types.standard import Standard
 from difftrust_core.base.literals import BadText, Instance, read_literal, write_literal
 from difftrust_core.languages.language import MAX_ATTEMPTS
@@ -60,12 +55,37 @@ _WITHOUT_ZONE = re.compile(r"\bdatetime\([\d, ]*\)")
 _FEW = 20
 """So many parts of a value are looked at for what it keeps to."""
 _LIKELY = 0.8
-_SWEEP_EVERY = 3
-"""Every third input of a function of one whole number is the next one of the small ones."""
-_SHARED = 0.15
-"""So many inputs have a part that is also elsewhere in them."""
-_RELATED = 0.3
-"""So many inputs have an argument that is made from another one."""
+
+
+_PLAIN = (
+    *("", "a", "abab", "racecar", "Mississippi", "hello world", "Hello, World!", "  x  y ", "1 2 3", "ALL CAPS"),
+    *("One. Two! Three?", "the cat and the hat", "It's 5 o'clock.", "word, word; WORD-word.", "Line one\nLine two\n\n"),
+    *("Straße café naïve", "日本語 テキスト", "🙂🇫🇷", "é", "tab\tnew"),
+)
+
+
+class KnownTexts:
+    """Texts for parameters and fields by name: plain ones, as many of those given, and the ``sure`` ones.
+
+    ``examples``: texts that are given for a name. ``sure``: texts that every second one is to be of, for any name.
+    """
+
+    def __init__(self, examples: Mapping[str, Sequence[str]], sure: Sequence[str] = ()):
+        self._examples, self._sure = examples, list(sure)
+        self._found: dict[str, list[str]] = {}
+
+    def __call__(self, name: str) -> Sequence[str]:
+        """Return texts for a name."""
+        if name not in self._found:
+            given = list(self._examples.get(name, ()))
+            found = [*_PLAIN, *_as_often(given, len(_PLAIN))]
+            self._found[name] = found + _as_often(self._sure, len(found))
+        return self._found[name]
+
+
+def _as_often(texts: list[str], n: int) -> list[str]:
+    """Return texts as often as makes at least n, each equally often."""
+    return texts * (1 + n // max(1, len(texts)))
 
 
 class FreshDraws:
@@ -162,7 +182,6 @@ def sample_seeds(
     docstring: str = "",
     given: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
-    codes: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return up to ``n_seeds`` distinct argument tuples that fit ``types``, in the text form of ``literals``.
 
@@ -170,12 +189,12 @@ def sample_seeds(
     ``columns``: of frames, by name. ``codes``: programs, which tell what arrays and bare ``list`` hold.
     Deterministic in ``seed``; empty where nothing is known of a parameter.
     """
-    fresh = FreshDraws(types, _tuples(given), likely_types(types, given, codes))
+    fresh = FreshDraws(types, _tuples(given), likely_types(types, given))
     words = dictionary_of((), docstring)
     draws = partial(
         Draws,
         generator=random.Random(f"{seed}/seeds"),
-        texts=KnownTexts(docstring, texts_by_name(types, given)),
+        texts=KnownTexts(texts_by_name(types, given)),
         words=words,
         numbers=numbers_in(words),
         columns=columns or {},
@@ -183,46 +202,20 @@ def sample_seeds(
     return fresh.distinct(draws, n_seeds, n_tries=4 * n_seeds)
 
 
-def likely_types(types: ArgumentTypes, given: Sequence[str], codes: Sequence[str]) -> dict[str, Type]:
-    """Return what parameters most likely hold whose annotation leaves it open (``list``, ``dict``, ``Any``).
-
-    By the values given, else by how programs use them; only what the annotation allows.
-    """
+def likely_types(types: ArgumentTypes, given: Sequence[str]) -> dict[str, Type]:
+    """Return what parameters whose annotation leaves it open (``list``, ``dict``, ``Any``) hold by the values given."""
     given_values = values_by_name(types, _tuples(given))
     found: dict[str, Type] = {}
     for parameter, kind in zip(types.parameters, types.types, strict=True):
-        if parameter.annotation is None or not _is_open(kind):
-            continue
         values = given_values.get(parameter.name, [])
-        shown = common_type(values)
-        likely = shown if not _is_open(shown) else _by_use(parameter.name, codes)
-        if likely is not None and _allows(kind, likely) and all(map(likely.fits, values)):
-            found[parameter.name] = likely
+        if parameter.annotation is not None and _is_open(kind) and not _is_open(shown := common_type(values)):
+            found[parameter.name] = shown
     return found
 
 
 def _is_open(kind: Type) -> bool:
     inside = types_within([kind], lambda one: () if isinstance(one, Tree) else one.inside())
     return any(isinstance(one, Anything) for one in inside)
-
-
-def _by_use(name: str, codes: Sequence[str]) -> Type | None:
-    """Return the type of a parameter by how the functions of programs use it; None where nothing is known."""
-    for node in chain.from_iterable(map(nodes_in, codes)):
-        used = usage_types(node, codes).get(name) if isinstance(node, Function) else None
-        if used is not None:
-            with suppress(NotResolved, RecursionError):
-                return Annotations(ast.Module(body=[], type_ignores=[])).resolve(used)
-    return None
-
-
-def _allows(kind: Type, likely: Type) -> bool:
-    """Tell whether what one type draws fits the other."""
-    draws = Draws(generator=random.Random(0))
-    try:
-        return all(kind.fits(likely.draw(draws)) for _ in range(20))
-    except (NoValue, RecursionError):
-        return False
 
 
 def texts_by_name(types: ArgumentTypes, given: Sequence[str]) -> dict[str, list[str]]:
@@ -290,13 +283,10 @@ class TypedInputs:
         if attempt >= MAX_ATTEMPTS and self._seeds:
             return write_literal(self._seeds[int(generator.random() * len(self._seeds))])
         draws = self._draws(generator=generator, is_eager=generator.random() < _EAGER)
-        swept = self._swept(position // _SWEEP_EVERY, draws) if not attempt and position % _SWEEP_EVERY == 0 else None
-        if swept is not None:
-            return swept
         is_fresh = position % _FRESH_EVERY == _FRESH_EVERY - 1 and attempt < _FRESH_ATTEMPTS
         afresh = self._fresh.is_possible and (is_fresh or not (self._seeds or self._favoured))
         try:
-            drawn = self._drawn_afresh(draws) if afresh else self._changed(draws)
+            drawn = self._fresh.draw(draws) if afresh else self._changed(draws)
             return write_literal(self._recalled(drawn, draws))
         except (NoValue, BadText, RecursionError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
             # Values of seeds may be of no known type; what cannot be changed is run as it is.
@@ -326,18 +316,6 @@ class TypedInputs:
         """Return the first n inputs that are drawn afresh; none where too little is known."""
         positions = range(_FRESH_EVERY - 1, _FRESH_EVERY * n, _FRESH_EVERY) if self._fresh.is_possible else ()
         return [self(position, 0) for position in positions]
-
-    def _swept(self, number: int, draws: Draws) -> str | None:
-        """Return an input of a function of one whole number; None for the others: small numbers come all, in turn."""
-        if len(self._types.parameters) != 1 or self._types.parameters[0].variadic:
-            return None
-        (parameter,) = self._types.parameters
-        kind = self._fresh.types.get(parameter.name)
-        draws.name = parameter.name
-        value = kind.sweep(number) if isinstance(kind, Whole) else None
-        if value is None:
-            return None
-        return write_literal(joined_arguments([], {parameter.name: value}) if parameter.keyword else (value,))
 
     def accepts(self, text: str) -> bool:
         """Tell whether an argument tuple fits the signature and its types; times are all in zones, or none is."""
@@ -372,14 +350,6 @@ class TypedInputs:
             return likely
         return known or type_of(value)
 
-    def _drawn_afresh(self, draws: Draws) -> tuple[Any, ...]:
-        """Return fresh arguments, now and then one made from another."""
-        drawn = self._fresh.draw(draws)
-        parts = self.parts(drawn)
-        if len(parts) < 2 or not draws.chance(_RELATED):
-            return drawn
-        return with_values(drawn, related(parts, draws))
-
     def _recalled(self, arguments: tuple[Any, ...], draws: Draws) -> tuple[Any, ...]:
         """Return the arguments, of an object that was used before some alike."""
         if not any(type(value) is Instance and value.type_name == AFTER_CALLS for value in arguments):
@@ -397,14 +367,18 @@ class TypedInputs:
         draws.bound |= _bound_by(parts)
         if not parts:
             return self._fresh.draw(draws) if self._fresh.is_possible else chosen
-        kept = draws.below(len(parts)) if len(parts) > 1 and draws.chance(0.4) else -1
-        values = [part.value if at == kept else self._changed_one(part, draws) for at, part in enumerate(parts)]
-        if len(parts) > 1 and draws.chance(_RELATED):
-            values = related([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
-        if draws.chance(_SHARED):
-            values = shared([part._replace(value=value) for part, value in zip(parts, values, strict=True)], draws)
+        changed_ones = self._some(len(parts), draws)
+        values = [self._changed_one(part, draws) if at in changed_ones else part.value for at, part in enumerate(parts)]
         changed = with_values(chosen, values)
         return self._with_others(changed, draws) if draws.chance(0.1) else changed
+
+    def _some(self, n: int, draws: Draws) -> Collection[int]:
+        """Return which of n arguments change: all, all but one, one alone."""
+        way = draws.below(5) if n > 1 else 0
+        if way < 3:
+            return range(n)
+        one = draws.below(n)
+        return {one} if way == 4 else {*range(n)} - {one}
 
     def _changed_one(self, part: Part, draws: Draws) -> Any:
         draws.name = part.name or ""

@@ -31,11 +31,16 @@ BATCH = 120
 _ROUNDS = 8
 _IDLE = 2
 """Rounds without a new comparison, after which there hardly is one."""
+_FOLLOWED = 3
+"""Inputs on which the same is compared that are followed."""
 _MADE_OF_ONE, _OF_A_PAIR, _USES = 60, 8, 6
 _MOST_MET, _MOST_TEXT, _MAX_NODES, _MAX_LENGTH, _LARGE = 80, 500, 60, 1_000, 2**64
+SAID = 12
+"""So many members of a long collection are said (``check.child.operands``)."""
 _UNITS = (1, *(timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours", "days")))
 _SEQUENCES = (list, tuple, set, frozenset)
 _SIZED = (*_SEQUENCES, dict, str, bytes)
+_ITEMS = (*_SEQUENCES, str)
 _NUMBERS = (int, float)
 Noted = Callable[[Sequence[str]], Sequence[Sequence[Outcome]]]
 """Of each input, what each program says that it compares there."""
@@ -85,7 +90,7 @@ class Feedback:
 
     def __init__(self, source: TypedInputs, noted: Noted, *, key: str):
         self._source, self._noted, self._generator = source, noted, random.Random(key)
-        self._seen: set[object] = set()
+        self._seen: Counter[object] = Counter()
         self._uses: Counter[str] = Counter()
         self._tried: set[str] = set()
         self.kept: list[str] = []
@@ -100,10 +105,11 @@ class Feedback:
             met = [(p, each) for p, outcome in enumerate(row) for each in read_met(outcome)]
             marks = {(p, m.place, min(m.times, 16) or m.times.bit_length(), _alike(m.values)) for p, m in met}
             arguments = arguments_of(text)
-            if marks <= self._seen or arguments is None:
+            least = min((self._seen[mark] for mark in marks), default=_FOLLOWED)
+            if least >= _FOLLOWED or arguments is None:
                 continue
-            self._seen |= marks
-            self.kept.append(text)
+            self._seen.update(marks)
+            self.kept += [] if least else [text]
             made |= dict.fromkeys(islice(self._replaced(arguments, [m for _, m in met]), _MADE_OF_ONE))
         fitting = [text for text in made if self._source.accepts(text)]
         return self._generator.sample(fitting, min(len(fitting), 2 * BATCH))
@@ -131,6 +137,7 @@ class Feedback:
         """Iterate over the inputs in which one node is what it should be where it met another value."""
         parts = self._source.parts(arguments)
         nodes = first_nodes(parts, _MAX_NODES)[:_MAX_NODES]
+        twins = _twins(nodes)
         self._generator.shuffle(met)
         draws = Draws(generator=self._generator)
         for pair in met:
@@ -138,16 +145,13 @@ class Feedback:
             self._uses[key] += 1
             if self._uses[key] > _USES:
                 continue
-            aims = aims_of(pair, self._generator)
+            aims = [(_whole(one, nodes), _whole(other, nodes)) for one, other in aims_of(pair, self._generator)]
             made: list[list[tuple[tuple[Path, ...], Any]]] = [
                 [((path,), new) for new in instead(part, one, other, draws)]
                 for one, other in aims
                 for path, part in nodes
             ]
-            for one, other in aims:
-                equal = [(path, part.type) for path, part in nodes if _alike((part.value, one))]
-                same = [path for path, kind in equal if kind.fits(other) and not kind.parts(one)]
-                made += [[(tuple(same), other)]] if len(same) > 1 else []  # an id, and what refers to it
+            made += [[(twins[paths[0]], new)] for each in made for paths, new in each[:2] if paths[0] in twins]
             exact, more = [new for each in made for new in each[:1]], [new for each in made for new in each[1:]]
             chosen = [self._generator.sample(some, min(len(some), _OF_A_PAIR)) for some in (exact, more)]
             for paths, new in (*chosen[0], *chosen[1]):
@@ -155,6 +159,23 @@ class Feedback:
                 if text and text not in self._tried:
                     self._tried.add(text)
                     yield text
+
+
+def _whole(value: Any, nodes: Sequence[tuple[Path, Part]]) -> Any:
+    """Return the node that a collection is the beginning of: of a long one programs say no more."""
+    if type(value) not in (list, tuple) or len(value) != SAID:
+        return value
+    longer = (n.value for _, n in nodes if type(n.value) is type(value) and n.value[:SAID] == value)
+    return next(longer, value)
+
+
+def _twins(nodes: Sequence[tuple[Path, Part]]) -> dict[Path, tuple[Path, ...]]:
+    """Return the places of values that stand at several: an id, and what refers to it; two texts that are the same."""
+    places: dict[str, list[Path]] = {}
+    for path, part in nodes:
+        with suppress(BadText):
+            places.setdefault(write_literal(part.value), []).append(path)
+    return {path: tuple(same) for same in places.values() if len(same) > 1 for path in same}
 
 
 def _alike(values: tuple[Any, Any]) -> bool:
@@ -224,6 +245,8 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
     elif kind is bytes and type(one) is type(other) is int and 0 <= min(one, other) <= max(one, other) < 256:
         places = dict.fromkeys((value.find(bytes([one])), value.rfind(bytes([one]))))
         found += [value[:at] + bytes([other]) + value[at + 1 :] for at in places if at >= 0]
+    if kind in _ITEMS and type(one) is type(other) and type(one) in _ITEMS and _items_of(value) == _items_of(one):
+        found += _arranged(value, other)
     if kind is Instance and isinstance(part.type, Standard):
         found += _moved(part.type, value, one, other)
     if kind in _SIZED and type(one) is type(other) is int and one == len(value):
@@ -235,6 +258,19 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
         numbers = dict.fromkeys((*near(other, one)[:3], *near(other, other)[:1])) if match else ()
         found += [value[:start] + str(n).zfill(end - start) + value[end:] for n in numbers]
     return [new for new in found if part.type.fits(new)]
+
+
+def _items_of(value: Any) -> list[str]:
+    """Return what a text or collection holds, in an order that does not depend on its own."""
+    return sorted(map(repr, value))
+
+
+def _arranged(value: Any, items: Any) -> list[Any]:
+    """Return texts or collections of the kind of ``value`` that hold these items, in either direction."""
+    both = [list(items), list(items)[::-1]]
+    if type(value) is not str:
+        return [rebuild(value, each) for each in both]
+    return ["".join(each) for each in both if all(type(item) is str for item in each)]
 
 
 def _moved(kind: Standard, value: Instance, one: Any, other: Any) -> list[Instance]:
@@ -299,8 +335,9 @@ def near(value: Any, like: Any) -> list[Any]:
     if kind is str:
         text = value if type(value) is str else str(value) if _are_numbers(value) else ""
         cases = (text, text.upper(), text.lower(), text.title())
-        made = (*cases, f"{text} ", f" {text}", f"{text}\n", text[:-1], text[1:], text + text[-1:])
+        made = (*cases, f"{text} ", f" {text}", f"{text}\n", text[:-1], text[1:], text + text[-1:], text * 2)
         return list(dict.fromkeys(each[:_MAX_LENGTH] for each in made))
     if kind in _SEQUENCES and type(value) in _SEQUENCES:
-        return [rebuild(like, list(value))]
+        items = list(value)
+        return [rebuild(like, each) for each in (items, items[:-1], items + items[:1])]
     return [value] if type(value) is kind else []

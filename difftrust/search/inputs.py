@@ -28,31 +28,31 @@ def check_inputs(
     columns: Mapping[str, str],
     named: Sequence[str] = (),
     beside: Sequence[str] = (),
+    texts: Sequence[str] = (),
 ) -> InputSource:
     """Return where inputs come from: the types and the seeds, or without types the language's own fuzzing.
 
     ``codes``: programs, whose literals come up in the inputs as those of the condition do. ``columns``: of frames.
     ``named``: what programs use; its literals come up too. ``beside``: programs that tell only whether NaN and infinite
-    floats are to come up.
+    floats are to come up. ``texts``: every second text is one of these, or of what the programs match.
     """
     if types is None or task.language != "python":
         return FuzzedInputs(task, types.accepts if types is not None else lambda text: True, seed=seed)
     from difftrust.search.dictionary import dictionary_of, quoted, special_floats
-    from difftrust.search.drawing import TypedInputs, likely_types, texts_by_name
-    from difftrust.search.pattern_texts import key_texts, pattern_texts
-    from difftrust.search.realistic_texts import KnownTexts
+    from difftrust.search.drawing import KnownTexts, TypedInputs, likely_types, texts_by_name
+    from difftrust.search.pattern_texts import pattern_texts
 
     told = [*codes, task.preamble, *named, task.domain.requires if task.domain is not None else ""]
-    sure = [*pattern_texts(told, seed=seed), *quoted(task.description), *key_texts(task.preamble)]
+    sure = [*texts, *pattern_texts(told, seed=seed), *quoted(task.description)]
     made = partial(
         TypedInputs,
         types,
         task_id=task.task_id,
         seed=seed,
-        texts=KnownTexts(task.description, texts_by_name(types, task.seed_inputs), sure),
+        texts=KnownTexts(texts_by_name(types, task.seed_inputs), sure),
         dictionary=dictionary_of(told, task.description),
         columns=columns,
-        likely=likely_types(types, task.seed_inputs, codes),
+        likely=likely_types(types, task.seed_inputs),
         special=special_floats([*told, *beside], task.description),
     )
     first = made(task.seed_inputs)

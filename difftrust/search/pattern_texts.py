@@ -1,15 +1,18 @@
-"""Texts that the regular expressions of programs match, and keys of a module's tables: what random texts hardly are."""
+"""Texts that programs match or parse: what random texts hardly are."""
 
 import ast
 import importlib
 import random
 import re
+import tomllib
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from difftrust.search.dictionary import nodes_in
+from difftrust_core.base.files import read_packaged
 
 codes: Any = importlib.import_module("re._constants")  # what stubs name depends on their version
 _parser: Any = importlib.import_module("re._parser")
@@ -28,7 +31,10 @@ _CATEGORIES = {
 
 
 def pattern_texts(programs: Iterable[str], *, seed: int) -> list[str]:
-    """Return texts for the patterns that programs give to ``re``; nothing of a program or a pattern is run."""
+    """Return texts that programs match by ``re`` or parse by functions of the standard library.
+
+    Nothing of a program or a pattern is run.
+    """
     generator = random.Random(f"{seed}/patterns")
     patterns = dict.fromkeys(text for program in programs for text in _patterns(program))
     return list(dict.fromkeys(text for pattern in patterns for text in texts_of(pattern, _OF_EACH, generator)))
@@ -56,13 +62,6 @@ def _tree_of(pattern: str) -> Any:
         return _parser.parse(pattern)
 
 
-def key_texts(preamble: str) -> list[str]:
-    """Return the texts that a module looks things up by, also in other letters."""
-    keys = [key for node in nodes_in(preamble) if isinstance(node, ast.Dict) for key in node.keys]
-    found = [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)][:_MAX_PATTERNS]
-    return list(dict.fromkeys(text for key in found for text in (key, key.lower(), key.upper(), key.title())))
-
-
 def _patterns(program: str) -> list[str]:
     found = []
     for node in nodes_in(program):
@@ -71,7 +70,22 @@ def _patterns(program: str) -> list[str]:
                 name in _MATCHING and 1 < len(text) < _MAX_LENGTH
             ):
                 found.append(text)
+            case ast.Call(func=ast.Attribute(attr="strptime"), args=[_, ast.Constant(value=str(text))]):
+                found.append(re.sub("%-?(.)|(.)", _of_directive, text))
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name) as called):
+                full = ast.unparse(called) if name == "split" else name
+                found += [pattern for names, pattern in _parsed()["parsers"].items() if full in names.split("|")]
     return found[:_MAX_PATTERNS]
+
+
+@cache
+def _parsed() -> dict[str, dict[str, str]]:
+    return tomllib.loads(read_packaged(__package__, "parsed_texts.toml"))
+
+
+def _of_directive(part: re.Match[str]) -> str:
+    """Return the pattern of a directive or a character of a time format."""
+    return f"({_parsed()['directives'].get(part[1], '')})" if part[1] else re.escape(part[2])
 
 
 _LONG = 0.1

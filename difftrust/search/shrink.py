@@ -7,12 +7,13 @@ the language's (``Language.around``). Minimal means that every neighbour was tri
 import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations, count, islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from difftrust_core.base.literals import Instance, read_literal, write_literal
 from difftrust_core.base.standard_types import STANDARD_TYPES
 from difftrust_core.languages.language import Around
+from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
 from difftrust_core.languages.python.simpler import Simplicity, simplicity
 
 Goal = TypeVar("Goal", bound=Hashable)
@@ -22,6 +23,7 @@ Shows = Callable[[Sequence[str]], Sequence[bool | None]]
 _Pool = dict[str, Simplicity]
 """The neighbours of an input that are simpler than it, simplest first."""
 MAX_TRIED = 30_000
+_RECURS, _MOST_PAIRS = (int, float, str, bytes), 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,15 +139,47 @@ def shrink(
 
 
 def in_step(around: Around) -> Around:
-    """Return an ``around`` whose large steps also move two numbers or dates alike, for a condition may tie them."""
+    """Return an ``around`` whose large steps also move two numbers or dates alike, for a condition may tie them.
+
+    A value that stands at several places becomes simpler at all of them.
+    """
 
     def both(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
         yield from around(arguments, coarse=coarse)
         for i, j in combinations(range(len(arguments)), 2) if coarse else ():
             for one, other in _moved_alike(arguments[i], arguments[j]):
                 yield (*arguments[:i], one, *arguments[i + 1 : j], other, *arguments[j + 1 :])
+        for places, value in _recurring(arguments) if coarse else ():
+            for (new,) in around((value,), coarse=True):
+                yield _with_new(arguments, places, new, count())
 
     return both
+
+
+def _recurring(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Iterate over the places of values that stand at several: all of them, and two each."""
+    found: dict[tuple[type, Any], list[int]] = {}
+    for place, leaf in enumerate(_leaves(arguments)):
+        if type(leaf) in _RECURS:
+            found.setdefault((type(leaf), leaf), []).append(place)
+    for (_, leaf), places in found.items():
+        pairs = combinations(places, 2) if len(places) > 2 else ()
+        yield from ((some, leaf) for some in (tuple(places), *islice(pairs, _MOST_PAIRS)) if len(places) > 1)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if type(value) in CONTAINERS:
+        for child in children(value):
+            yield from _leaves(child)
+    else:
+        yield value
+
+
+def _with_new(value: Any, places: Collection[int], new: Any, place: Iterator[int]) -> Any:
+    """Return a value with another leaf at these places, counted as ``_leaves`` does."""
+    if type(value) in CONTAINERS:
+        return rebuild(value, [_with_new(child, places, new, place) for child in children(value)])
+    return new if next(place) in places else value
 
 
 def _moved_alike(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:

@@ -426,9 +426,7 @@ class Loading:
         if unknown and needed:
             why = types.unchecked[unknown[0].name]
             raise WrongUsage(f"expected example inputs or type hints, parameter {unknown[0].name}: {why}; {remedy}")
-        drawn = sample_seeds(
-            types, seed=seed, docstring=self.target.docstring, given=self._known, columns=columns, codes=self.codes
-        )
+        drawn = sample_seeds(types, seed=seed, docstring=self.target.docstring, given=self._known, columns=columns)
         if not drawn and needed:
             raise WrongUsage(f"expected example inputs, and no values of these type hints are known; {remedy}")
         return drawn

@@ -66,12 +66,6 @@ class Whole(Number):
             return high - offset
         return low + offset
 
-    def sweep(self, number: int) -> int | None:
-        """Return the number of this place where all come in turn, from 0 or the least outwards; None behind them."""
-        outwards = number // 2 + 1 if number % 2 else -(number // 2)
-        swept = outwards if self.low is None else self.low + number
-        return swept if self._inside(swept) else None
-
     def _changed(self, value: int, draws: Draws) -> int:
         way = draws.below(19)
         if way < 7:

@@ -478,7 +478,7 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
         (FLAGGED, ("'#[0-9a-f]{6}$'",), ("'#[0-9a-f]{6}$', re.I",), "f", "changed", "#"),
         (FLAGGED, ("'^ERROR: (.*)$'",), ("'^ERROR: (.*)$', re.M",), "f", "changed", "\\n"),
         (FLAGGED, ("'BEGIN(.*)END'",), ("'(?s)BEGIN(.*)END'",), "f", "changed", "\\n"),
-        (MONEY, ("n * x",), ("n * x if x else Decimal(0)",), "f", "unchanged", ""),
+        (MONEY, ("n * x",), ("n * x if x else abs(n * x)",), "f", "unchanged", ""),
         (MONEY, ("n * x",), ("n * x + Decimal('0.0')",), "f", "changed", ""),
         (OPEN, ("json.dumps(obj)",), ("json.dumps(obj, sort_keys=True)",), "f", "changed", "{"),
         (COMMAND, ("sys.argv",), ("['']",), "f", "unchanged", ""),

@@ -65,6 +65,16 @@ TO_TENTHS = tuple(
         "int(float(text) * 10 + (0.5 if float(text) > 0 else -0.5)) / 10 if float(text) < 1e9 else 0",
     )
 )
+
+
+def _seldom(parameters: str, condition: str) -> tuple[str, tuple[str, str]]:
+    """Return a function and two candidates that differ where arguments are made of each other."""
+    codes = ("", f"    if {condition}:\n        return 0\n")
+    return f'def f({parameters}) -> int:\n    """Return a number."""\n', tuple(
+        f"def f({parameters}):\n{code}    return 1\n" for code in codes
+    )
+
+
 LATES = tuple(f"def late(at):\n    return at.time() {sign} time(15)\n" for sign in (">=", ">"))
 
 
@@ -78,8 +88,18 @@ LATES = tuple(f"def late(at):\n    return at.time() {sign} time(15)\n" for sign 
         (LATE, LATES),
         (CENTS, ROUNDED),
         (TENTHS, TO_TENTHS),
+        _seldom("a: list[int], b: list[int]", "a == b and len(a) > 2"),
+        _seldom("a: list[int], b: list[int]", "len(a) > 12 and a == b"),
+        _seldom("a: list[int], b: list[int]", "len(a) > 2 and a != b and sorted(a) == sorted(b)"),
+        _seldom("a: str, b: str", "len(a) > 2 and a != b and sorted(a) == sorted(b)"),
+        _seldom("a: str, b: str", "len(a) > 2 and a != b and b[::-1] == a"),
+        _seldom("a: set[int], b: set[int]", "len(a) > 1 and a < b"),
+        _seldom("text: str, part: str", "len(part) > 1 and text.count(part) > 1"),
     ],
-    ids=["line feed", "computed", "tested alone", "met outside the domain too", "time of day", "quantize", "round"],
+    ids=[
+        *("line feed", "computed", "tested alone", "met outside the domain too", "time of day", "quantize", "round"),
+        *("equal", "equal and long", "permuted", "anagram", "reversed", "subset", "twice"),
+    ],
 )
 def test_a_difference_that_no_draw_meets_is_found_by_what_the_programs_compare(
     stub: str, codes: tuple[str, str], tmp_path: Path

@@ -99,12 +99,12 @@ def test_candidates_tell_types(tmp_path: Path) -> None:
 
 
 COLUMNS = [
-    ("The columns 'price' and 'city'.", [], [], {"price": "float", "city": "str"}),
-    ("Columns: day, n_items and name.", [], [], {"day": "date", "n_items": "int", "name": "str"}),
+    ("The columns 'price', a float, and 'city' (text).", [], [], {"price": "float", "city": "str"}),
+    ("Columns: day, n_items and name.", [], [], dict.fromkeys(("day", "n_items", "name"), "float")),
     ("The `total` column.", [], [], {"total": "float"}),
     ("Do.", ['df["a"].sum() + df[df["b"] == "x"]["c"].str.len()'], [], {"a": "float", "b": "str", "c": "str"}),
-    ("Do.", ['df["new"] = df["old"]\ndf.groupby("team")["new"].mean()'], [], {"old": "float", "team": "str"}),
-    ("Do.", ['df.group_by("team").agg(pl.col("x").sum().alias("y"))'], [], {"team": "str", "x": "float"}),
+    ("Do.", ['df["new"] = df["old"]\ndf.groupby("team")["new"].mean()'], [], {"old": "float", "team": "float"}),
+    ("Do.", ['df.group_by("team").agg(pl.col("x").sum().alias("y"))'], [], {"team": "float", "x": "float"}),
     ("Do.", [], ["pd.DataFrame({'q': [1, 2], 'd': [date(2020, 1, 1)]})"], {"q": "int", "d": "date"}),
 ]
 

@@ -7,6 +7,7 @@ bounded in every part; the host takes it only for a hint of which inputs to try.
 import ast
 import json
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -132,6 +133,8 @@ class Notes:
                 self._meet(place, how, self._before.get(place), value)
             elif how == "bool" and _type(value) in _FALSE:
                 self._meet(place, how, _FALSE[_type(value)], value)
+            elif how == "bool" and _type(value) is _getattr(sys.modules.get("decimal"), "Decimal", None):
+                self._meet(place, how, 0, value)
             elif how == "round":
                 self._meet(place, how, value, 0)
             self._before[place] = value
