@@ -335,7 +335,7 @@ def near(value: Any, like: Any) -> list[Any]:
     if kind is str:
         text = value if type(value) is str else str(value) if _are_numbers(value) else ""
         cases = (text, text.upper(), text.lower(), text.title())
-        made = (*cases, f"{text} ", f" {text}", f"{text}\n", text[:-1], text[1:], text + text[-1:], text * 2)
+        made = (*cases, f"{text} ", f" {text}", f"{text}\n", text[:-1], text[1:], text + text[-1:])
         return list(dict.fromkeys(each[:_MAX_LENGTH] for each in made))
     if kind in _SEQUENCES and type(value) in _SEQUENCES:
         items = list(value)

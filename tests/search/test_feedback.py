@@ -94,11 +94,11 @@ LATES = tuple(f"def late(at):\n    return at.time() {sign} time(15)\n" for sign 
         _seldom("a: str, b: str", "len(a) > 2 and a != b and sorted(a) == sorted(b)"),
         _seldom("a: str, b: str", "len(a) > 2 and a != b and b[::-1] == a"),
         _seldom("a: set[int], b: set[int]", "len(a) > 1 and a < b"),
-        _seldom("text: str, part: str", "len(part) > 1 and text.count(part) > 1"),
+        _seldom("a: str, b: str", "a == b and len(a) == 17"),
     ],
     ids=[
         *("line feed", "computed", "tested alone", "met outside the domain too", "time of day", "quantize", "round"),
-        *("equal", "equal and long", "permuted", "anagram", "reversed", "subset", "twice"),
+        *("equal", "equal and long", "permuted", "anagram", "reversed", "subset", "of one length"),
     ],
 )
 def test_a_difference_that_no_draw_meets_is_found_by_what_the_programs_compare(
