@@ -15,8 +15,9 @@ from difftrust.diff.directed import changed_statements, functions_text
 from difftrust.diff.pair import Pair, parameters_of, renamed, target_of
 from difftrust.diff.reached_places import look_at_places
 from difftrust.diff.search import Expectations, Found, Search
-from difftrust.diff.version import CALL, Version, bundle_of, load_version
+from difftrust.diff.version import CALL, Version, bundle_of, load_version, with_class_called
 from difftrust.source.closure import Extent
+from difftrust.source.conditions import conditions_of
 from difftrust.source.target import refuse_deep_nesting
 from difftrust.text import unified_diff
 from difftrust_core.base.task import Task
@@ -54,7 +55,9 @@ def diff(old: Version, new: Version, options: DiffOptions | None = None) -> Diff
 @refuse_deep_nesting()
 def _pair(old: Version, new: Version, options: DiffOptions, *, extent: Extent) -> Pair:
     """Return both versions as programs; both files are known to themselves by one name, that of the new one."""
+    old = with_class_called(old, new.target.owner.name) if new.target.owner is not None else old
     awaitable = type(old.target.function) is not type(new.target.function)
+    conditions = conditions_of(new.target, options.assume, [p.name for p in parameters_of(new.target)])
     bundle = partial(
         bundle_of,
         allowed=options.allow_imports,
@@ -62,7 +65,7 @@ def _pair(old: Version, new: Version, options: DiffOptions, *, extent: Extent) -
         extent=extent,
         awaitable=awaitable,
         sets=old.sets | new.sets,
-        also=_NAME.findall(" ".join((*options.examples, *options.expect))),
+        also=(*_NAME.findall(" ".join((*options.examples, *options.expect))), *conditions.names),
     )
     bundles = (bundle(old), bundle(new))
     targets = (target_of(old, bundles[0]), target_of(new, bundles[1]))
@@ -263,6 +266,9 @@ def _notes(pair: Pair, found: Found) -> Iterator[str]:
             yield f"not installed here, so what uses it is not compared: {', '.join(bundle.missing)}"
         if bundle.without:
             yield f"not installed here, so what is done without it is compared: {', '.join(bundle.without)}"
+    classes = [where.rpartition("::")[2].rpartition(".")[0] for where in (pair.old.where, pair.new.where)]
+    if all(classes) and classes[0] != classes[1]:
+        yield f"the class {classes[0]} is now called {classes[1]}: it is compared under that name"
     for one, other in renamed(*pair.targets):
         yield f"the parameter {one} is now called {other}: calls that give it by name need the new name"
     for change in found.doubtful[:1]:

@@ -150,7 +150,9 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, dict[i
     ``idle``: statements and methods that are not looked at.
     """
     old, new = (_by_name(bundle) for bundle in pair.bundles)
-    read = _read([s for bundle in pair.bundles for s in bundle.definitions])
+    every = [s for bundle in pair.bundles for s in bundle.definitions]
+    read = _read(every)
+    plain = _Plain(are_heard=any(isinstance(n, ast.ExceptHandler) and n.name for s in every for n in ast.walk(s)))
     for key, after in new.items():
         before = old.get(key)
         if before is None or type(before) is not type(after) or after in idle:
@@ -164,7 +166,7 @@ def _probes(pair: Pair, idle: Collection[ast.AST]) -> Iterator[tuple[str, dict[i
         memo: dict[int, ast.AST] = {}
         copies = copy.deepcopy(whole, memo)
         for each in copies:
-            _Plain().visit(each)
+            plain.visit(each)
         not_asked = {id(block) for node in idle for block in _blocks_in(memo, node)}
         heads = _changed_cases(*copies)
         for place in _places([copies[0]], [copies[1]]):
@@ -226,8 +228,32 @@ def _python_version(node: ast.expr) -> Any:
     raise ValueError("not the version of Python")
 
 
+def _is_said(node: ast.expr) -> bool:
+    """Tell whether an expression makes a text of names and attributes alone."""
+    if any(isinstance(each, ast.Call | ast.Await | ast.NamedExpr | ast.Subscript) for each in ast.walk(node)):
+        return False
+    match node:
+        case ast.JoinedStr() | ast.Constant(value=str()):
+            return True
+        case ast.BinOp(left=left, op=ast.Mod() | ast.Add()):
+            return _is_said(left)
+    return False
+
+
 class _Plain(ast.NodeTransformer):
-    """Takes the annotations away from the variables of functions, and what is for other versions of Python."""
+    """Takes away annotations of variables of functions, what is for other versions of Python, and messages.
+
+    ``are_heard``: a handler names its exception, so that messages may come back.
+    """
+
+    def __init__(self, *, are_heard: bool):
+        self._are_heard = are_heard
+
+    def visit_Raise(self, node: ast.Raise) -> ast.Raise:
+        """Return the statement with three dots for each text that the exception is made of."""
+        if isinstance(node.exc, ast.Call) and not self._are_heard:
+            node.exc.args = [ast.Constant("...") if _is_said(each) else each for each in node.exc.args]
+        return node
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         """Return the branch that a test of the version of Python takes."""

@@ -203,7 +203,8 @@ class Search:
         loading = load(self.pair, signature.parameters, (*options.examples, *options.expect))
         target = self.pair.targets[1]
         conditions = conditions_of(target, options.assume, [p.name for p in signature.parameters])
-        self.inside = InDomain(self.executor, conditions=conditions.texts)
+        code = self.codes[1] if conditions.names - {p.name for p in signature.parameters} else ""
+        self.inside = InDomain(self.executor, conditions=conditions.texts, module=code)
         if not signature.parameters:
             self._run(["()"])
             self._conclude()

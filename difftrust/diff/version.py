@@ -1,18 +1,21 @@
 """A version of a function, and with what it rests on as one program for the sandbox; nothing is executed here."""
 
 import ast
+import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from difftrust.check.call_runner import installed
 from difftrust.source.closure import LIBRARIES, Extent, Modules
 from difftrust.source.operators import operators_in
 from difftrust.source.package import Package, package_of, text_of
-from difftrust.source.scopes import names_of
+from difftrust.source.scopes import bound_names, names_of
 from difftrust.source.target import MAKERS, Target, find_target, module_name, python_files, without_texts
 from difftrust.types.argument_types import Annotations, ArgumentTypes
 from difftrust.types.own import Function, classes_in, parameters_in
+from difftrust_core.exceptions import BadStub
 
 CALL = "difftrust_call"
 """The entry point of a bundle."""
@@ -76,6 +79,32 @@ def load_version(where: str) -> Version:
     return Version(where=where, target=find_target(where, makers=True))
 
 
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, before: str, after: str):
+        self._before, self._after = before, after
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self._after if node.id == self._before else node.id
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        node.name = self._after if node.name == self._before else node.name
+        self.generic_visit(node)
+        return node
+
+
+def with_class_called(version: Version, name: str) -> Version:
+    """Return a version whose class has another name in its file, so that one object serves both versions."""
+    target = version.target
+    if target.owner is None or name in {target.owner.name, *bound_names(target.module)}:
+        return version
+    memo: dict[int, ast.AST] = {}
+    module = copy.deepcopy(target.module, memo)
+    _Renamed(target.owner.name, name).visit(module)
+    made = {"owner": memo[id(target.owner)], "function": memo[id(target.function)]}
+    return replace(version, target=replace(target, module=module, **made))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
     """A version's program."""
@@ -132,12 +161,17 @@ def bundle_of(
     given = [dotted for dotted in dict.fromkeys(also) if dotted.partition(".")[0] in modules.own.binders]
     for asked in (target.function.name, *operators_in(*target.body)):
         modules.ask(asked)
-    types = ArgumentTypes([*parameters_in(target.function.args)], Annotations(target.module)).types
+    parameters = [*parameters_in(target.function.args)]
+    with suppress(BadStub):
+        parameters = target.parameters()  # the object of a method too
+    types = ArgumentTypes(parameters, Annotations(target.module)).types
     modules.want(
         wanted, *names_of(target.function.args), *classes_in(types), *given
     )  # annotations too, which no call evaluates
     implied = frozenset(modules.implied)
-    used = [each.name for each in target.owner.body if isinstance(each, ast.FunctionDef)] if target.owner else []
+    has_object = target.owner is not None and target.kind not in ("staticmethod", "classmethod")
+    methods = target.owner.body if target.owner is not None and has_object else ()
+    used = [each.name for each in methods if isinstance(each, ast.FunctionDef)]
     idle = frozenset(modules.want_beside(name for name in used if not name.startswith("_")))
     own = version.module_name
     names = tuple(dict.fromkeys((name, own)))

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
-from itertools import islice
+from itertools import cycle, islice
 from typing import Any
 
 from difftrust.search.drawing import TypedInputs
@@ -31,6 +31,7 @@ BATCH = 120
 _ROUNDS = 8
 _IDLE = 2
 """Rounds without a new comparison, after which there hardly is one."""
+_MOST_PARTS = 6
 _FOLLOWED = 3
 """Inputs on which the same is compared that are followed."""
 _MADE_OF_ONE, _OF_A_PAIR, _USES = 60, 8, 6
@@ -204,6 +205,9 @@ def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
     if met.how == "re" and type(one) is str:
         made = texts_of(one, 6, generator)
         return [(other, text) for text in (*made, *(text + "\n" for text in made[:2]))]
+    if met.how in ("count", "split", "rsplit") and type(one) is type(other) is str and other:
+        parts = [one, *islice(cycle("1a"), _MOST_PARTS)]
+        return [(one, other.join(parts[:n])) for n in range(2, len(parts) + 1)]
     if met.how == "%" and _are_numbers(one, other) and other:
         least = one - one % other
         return [(one, least + step) for step in (0, other, -1, 1, other - 1, other / 2)]

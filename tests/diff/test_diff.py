@@ -263,6 +263,46 @@ def f(text: str, mode: str, level: int) -> int:
         return len(text{})
     return 0
 """
+HEARS = "try:\n        return g(x)\n    except ValueError as e:\n        return len(str(e))"
+NAMING = """
+from decimal import Decimal
+TABLE = {{"ab": 1, "b": 2}}
+def is_known(text):
+    return text in TABLE
+def f(text: str, x: Decimal) -> int:
+    \'\'\'Return a length.
+
+    Requires: is_known(text)
+    \'\'\'
+    assert isinstance(x, Decimal)
+    return len(text){}
+"""
+HEIR = """
+class Base:
+    def f(self, x: int) -> int:
+        return self.scale() * x{}
+    def scale(self):
+        return 2
+class Times(Base):
+    def __init__(self, by: int):
+        self.by = by
+    def scale(self):
+        return self.by
+"""
+COUNTED = """
+def f(text: str) -> str:
+    if text.count("-") not in (4, 5):
+        raise ValueError
+    return text.split("-")[0]{}
+"""
+REFUSES = """
+def g(x):
+    if x * x - 1000003 * x == 987654321987:
+        raise ValueError(f"not {}: {{x}}")
+    return x
+def f(x: int) -> int:
+    {}
+"""
 SAID = """
 def g(x):
     {}return x
@@ -518,6 +558,14 @@ COMMAND = "import sys\n\n\ndef f(n: int):\n    return {}, n\n"
         (SAID, ("",), ("'Say nothing.'\n    x = x + 0\n    ",), "f", "undecided", "differs: x = x + 0"),
         # Two of other kinds together, where code tells kinds apart.
         (KINDS, ("type(x) is int",), ("not isinstance(x, bool)",), "f", "changed", "(0.0, "),
+        # Conditions name what their module binds; a base is tried by its heirs; a separator comes as often as is asked.
+        (NAMING, ("",), (" + (text == 'b')",), "f", "changed", "('b', "),
+        (NAMING, ("",), (" + (text == 'c')",), "f", "unchanged", ""),
+        (HEIR, ("",), (" + (self.scale() == 7)",), "Base.f", "changed", "(Times(7), "),
+        (COUNTED, ("",), (" + ''[len(text) > 6:] + 'a'[len(text) > 6:]",), "f", "changed", "---"),
+        # Messages that nobody hears need not be reached.
+        (REFUSES, ("odd", "return g(x)"), ("even", "return g(x)"), "f", "unchanged", ""),
+        (REFUSES, *((word, HEARS) for word in ("odd", "even")), "f", "undecided", "differs: raise ValueError("),
         # What has a default may be left out, whatever its type.
         (LEFT_OUT, ("",), ("n is not None and ",), "Counts.most", "changed", "(Counts(),)"),
         # What the versions compare, match and round is followed, and what reaches the changed lines is varied.
@@ -638,6 +686,20 @@ def test_of_an_import_only_the_names_that_are_used_count(body: str, verdict: str
     places = "def near(x):\n    return x\n\n\ndef far(x):\n    return x * CHANGED\n"
     report = compare_packages(tmp_path, "use.py::f", {"use": use, "places": places}, "2", "3")
     assert (report.verdict, report.n > 0) == (verdict, verdict == "changed"), report.statement
+
+
+def test_a_class_with_another_name_is_compared_under_the_new_one(tmp_path: Path) -> None:
+    text = (
+        "class {}:\n    def __init__(self, x: int):\n        self.x = x\n    def f(self, y: int):\n        return {}\n"
+    )
+    bodies = ("Old", "Old(self.x + y)"), ("New", "New(self.x + y + (y > 3))"), ("New", "New(y + self.x)")
+    for name, made in zip(("old", "new", "same"), bodies, strict=True):
+        write(tmp_path, {f"{name}.py": text.format(*made)})
+    old, new, same = (load_version(f"{tmp_path}/{name}.f") for name in ("old.py::Old", "new.py::New", "same.py::New"))
+    changed, alike = (diff(old, other, DiffOptions(n=50)) for other in (new, same))
+    assert (changed.verdict, alike.verdict) == ("changed", "unchanged")
+    assert changed.changes[0].call == "New(0).f(4)"
+    assert "the class Old is now called New: it is compared under that name" in changed.notes
 
 
 REGISTRY = """

@@ -13,7 +13,7 @@ from difftrust_core.languages.registry import language_of
 INSIDE = "inside"
 _PREDICATE = """\
 import copy, datetime, functools, itertools, math, operator, re, string
-
+{module}
 
 class OutsideTheDomain(Exception): ...
 
@@ -30,12 +30,12 @@ def {name}{signature}:
 class InDomain:
     """Tells which argument tuples lie inside a task's domain; the condition runs in the sandbox."""
 
-    def __init__(self, executor: Executor, *, conditions: Sequence[str] | None = None):
-        """``conditions``: these instead of the task's own."""
+    def __init__(self, executor: Executor, *, conditions: Sequence[str] | None = None, module: str = ""):
+        """``conditions``: these instead of the task's own. ``module``: a program that binds what they name."""
         self._executor, task = executor, executor.task
         if conditions is not None:
             task = replace(task, domain=Domain(requires=" and ".join(f"({text})" for text in conditions)))
-        self.program = predicate_program(task)
+        self.program = predicate_program(task, module)
         """Empty where there is no condition."""
 
     def __call__(self, inputs: Sequence[str]) -> list[bool]:
@@ -53,8 +53,11 @@ class InDomain:
         return [kind in (Kind.VALUE, Kind.UNSUPPORTED) for ((kind, _),) in rows]
 
 
-def predicate_program(task: Task) -> str:
-    """Return a program whose ``inside`` raises outside the domain of ``task``; empty where it has no condition."""
+def predicate_program(task: Task, module: str = "") -> str:
+    """Return a program whose ``inside`` raises outside the domain of ``task``; empty where it has no condition.
+
+    ``module``: what comes before it.
+    """
     requires = task.domain.requires.strip() if task.domain is not None else ""
     if not requires:
         return ""
@@ -65,7 +68,7 @@ def predicate_program(task: Task) -> str:
         found = language_of(task).domain(task)
         return found.predicate if found is not None else ""
     assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-    return _PREDICATE.format(name=INSIDE, signature=f"({_names(function.args)})", requires=requires)
+    return _PREDICATE.format(name=INSIDE, signature=f"({_names(function.args)})", requires=requires, module=module)
 
 
 def _names(arguments: ast.arguments) -> str:
