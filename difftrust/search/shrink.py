@@ -14,7 +14,7 @@ from difftrust_core.base.literals import Instance, read_literal, write_literal
 from difftrust_core.base.standard_types import STANDARD_TYPES
 from difftrust_core.languages.language import Around
 from difftrust_core.languages.python.fuzz import CONTAINERS, children, rebuild
-from difftrust_core.languages.python.simpler import Simplicity, simplicity
+from difftrust_core.languages.python.simpler import Simplicity, call_numbers, neighbours, simplicity
 
 Goal = TypeVar("Goal", bound=Hashable)
 _Goal = TypeVar("_Goal", bound=Hashable, contravariant=True)
@@ -138,22 +138,22 @@ def shrink(
     return shrink_together({"": arguments}, trial, around, Effort(most=max_tried))[""]
 
 
-def in_step(around: Around) -> Around:
-    """Return an ``around`` whose large steps also move two numbers or dates alike, for a condition may tie them.
+def moved_together(arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Iterate over arguments with two numbers or dates moved alike, for a condition may tie them.
 
-    A value that stands at several places becomes simpler at all of them.
+    Then those in which a value that stands at several places is simpler at all of them.
     """
+    for i, j in combinations(range(len(arguments)), 2):
+        for one, other in _moved_alike(arguments[i], arguments[j]):
+            yield (*arguments[:i], one, *arguments[i + 1 : j], other, *arguments[j + 1 :])
+    for places, value in _recurring(arguments):
+        for (new,) in neighbours((value,), coarse=True):
+            yield _with_new(arguments, places, new, count())
 
-    def both(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
-        yield from around(arguments, coarse=coarse)
-        for i, j in combinations(range(len(arguments)), 2) if coarse else ():
-            for one, other in _moved_alike(arguments[i], arguments[j]):
-                yield (*arguments[:i], one, *arguments[i + 1 : j], other, *arguments[j + 1 :])
-        for places, value in _recurring(arguments) if coarse else ():
-            for (new,) in around((value,), coarse=True):
-                yield _with_new(arguments, places, new, count())
 
-    return both
+def _in_step(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
+    yield from neighbours(arguments, coarse=coarse)
+    yield from moved_together(arguments) if coarse else ()
 
 
 def _recurring(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
@@ -168,18 +168,23 @@ def _recurring(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], An
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    if type(value) in CONTAINERS:
+    if _is_leaf(value):
+        yield value
+    else:
         for child in children(value):
             yield from _leaves(child)
-    else:
-        yield value
+
+
+def _is_leaf(value: Any) -> bool:
+    """Tell whether a value has no parts of its own: a date has none."""
+    return type(value) not in CONTAINERS or (type(value) is Instance and call_numbers(value) is not None)
 
 
 def _with_new(value: Any, places: Collection[int], new: Any, place: Iterator[int]) -> Any:
     """Return a value with another leaf at these places, counted as ``_leaves`` does."""
-    if type(value) in CONTAINERS:
-        return rebuild(value, [_with_new(child, places, new, place) for child in children(value)])
-    return new if next(place) in places else value
+    if _is_leaf(value):
+        return new if next(place) in places else value
+    return rebuild(value, [_with_new(child, places, new, place) for child in children(value)])
 
 
 def _moved_alike(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
@@ -203,7 +208,7 @@ def shrink_shown(
     """Shrink the first of some inputs that ``shows`` it when they are tried; None if none does."""
     for start, shown in zip(starts, shows(starts), strict=True):
         if shown:
-            return shrink(start, shows, in_step(around), accepts=accepts)
+            return shrink(start, shows, _in_step if around is neighbours else around, accepts=accepts)
     return None
 
 

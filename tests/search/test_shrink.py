@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difftrust.search.shrink import in_step, shrink, shrink_shown
+from difftrust.search.shrink import moved_together, shrink, shrink_shown
 from difftrust_core.base.literals import read_literal, write_literal
 from difftrust_core.languages.python.fuzz import mutate_node, size_of
 from difftrust_core.languages.python.simpler import neighbours, simplicity
@@ -133,10 +133,6 @@ def test_what_a_condition_ties_goes_down_together(start: str, end: str) -> None:
     assert (found.arguments, len(asked) < 40) == (end, True)
 
 
-def nothing(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tuple[Any, ...]]:
-    return iter(())
-
-
 @pytest.mark.parametrize(
     ("start", "moved"),
     [
@@ -151,10 +147,16 @@ def nothing(arguments: tuple[Any, ...], *, coarse: bool = False) -> Iterator[tup
         ),
     ],
 )
-def test_two_values_of_one_kind_move_alike_in_large_steps_alone(start: str, moved: list[str]) -> None:
-    around = in_step(nothing)
-    assert list(map(write_literal, around(read_literal(start), coarse=True))) == moved
-    assert not list(around(read_literal(start)))
+def test_two_values_of_one_kind_move_alike(start: str, moved: list[str]) -> None:
+    assert list(map(write_literal, moved_together(read_literal(start)))) == moved
+
+
+def test_a_value_becomes_simpler_wherever_it_stands() -> None:
+    made = set(map(write_literal, moved_together((["ab", {"ab": 7}], "x", 7))))
+    assert {"(['', {'': 7}], 'x', 7)", "(['b', {'b': 7}], 'x', 7)", "(['ab', {'ab': 0}], 'x', 0)"} <= made
+    assert not [text for text in made if "'x'" not in text]
+    thrice = set(map(write_literal, moved_together(([3, 3, 3],))))
+    assert {"([0, 0, 0],)", "([0, 3, 0],)", "([3, 2, 2],)"} <= thrice
 
 
 @pytest.mark.parametrize("steps", [{True}, {False}, {True, False}])
