@@ -131,6 +131,11 @@ _FEW = 5
 _FEW_OPAQUE = 0.02
 """Up to this share of the results that were compared, those that cannot be are only noted."""
 
+_LOADING = {
+    "timeout": "run it again where the machine is less busy, or compare a function whose file loads faster",
+    "FileNotFoundError": "compare a function whose file reads no other file: the sandbox holds none",
+}
+"""What helps where a version does not load, by what is said of it."""
 _UNANSWERED = {
     False: (
         "gave no answer in time, or used a package that is not here",
@@ -178,7 +183,8 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
     """Yield each reason to decide nothing, and what would mend it."""
     if found.load_errors:
         for error in found.load_errors:
-            yield (error, "correct the file, or allow what it imports with --allow-import")
+            why = next((remedy for said, remedy in _LOADING.items() if said in error), "")
+            yield (error, why or "correct the file, or allow what it imports with --allow-import")
         return
     give_calls = f'give calls with --example "{pair.targets[1].entry_point}(...)"'
     if not found.ran:

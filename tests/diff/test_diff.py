@@ -120,6 +120,7 @@ def test_a_history_is_an_example_and_a_pin(tmp_path: Path) -> None:
 
 
 SLICE = "def f(n: int):\n    return slice({}) if n > -20 else None\n"
+READING = "LIMIT = open('limits.txt').read()\n\n\ndef f(x):\n    return x, LIMIT\n"
 CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}\n"
 
 
@@ -132,6 +133,7 @@ CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}
             "LIMIT = 1 // 0\n\n\ndef f(x):\n    return x + LIMIT\n",
             "the new version does not load: ZeroDivisionError",
         ),
+        ("def f(x):\n    return x\n", READING, "the new version does not load: FileNotFoundError"),
         (CLOCK.format(""), CLOCK.format(" + 0"), "differs from itself"),
         ("def f(x):\n    return x + 1\n", "def f(x):\n    return x() + 1\n", "the new version raises on all inputs"),
         (
@@ -141,13 +143,22 @@ CLOCK = "import time\n\n\ndef f(x: int):\n    return x, time.perf_counter_ns(){}
         ),
         (SLICE.format("n"), SLICE.format("n + 1"), "both versions give what cannot be compared: slice"),
     ],
-    ids=["never returns", "does not load", "chance", "one never returns", "hardly returns", "no plain value"],
+    ids=[
+        "never returns",
+        "does not load",
+        "reads a file",
+        "chance",
+        "one never returns",
+        "hardly returns",
+        "no plain value",
+    ],
 )
 def test_what_decides_nothing_is_undecided(old: str, new: str, why: str, tmp_path: Path) -> None:
     report = compare(tmp_path, old, new)
     assert report.verdict == "undecided"
     assert why in report.undecided[0].why
     assert ("--example" in report.next_step) == ("raise" in why)
+    assert ("reads no other file" in report.next_step) == (new == READING)
 
 
 def test_a_function_without_parameters_is_called_once(tmp_path: Path) -> None:
