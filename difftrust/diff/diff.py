@@ -183,8 +183,8 @@ def _doubts(pair: Pair, found: Found) -> Iterator[tuple[str, str]]:
     """Yield each reason to decide nothing, and what would mend it."""
     if found.load_errors:
         for error in found.load_errors:
-            why = next((remedy for said, remedy in _LOADING.items() if said in error), "")
-            yield (error, why or "correct the file, or allow what it imports with --allow-import")
+            mend = next((remedy for said, remedy in _LOADING.items() if said in error), "")
+            yield (error, mend or "correct the file, or allow what it imports with --allow-import")
         return
     give_calls = f'give calls with --example "{pair.targets[1].entry_point}(...)"'
     if not found.ran:
@@ -272,9 +272,10 @@ def _notes(pair: Pair, found: Found) -> Iterator[str]:
             yield f"not installed here, so what uses it is not compared: {', '.join(bundle.missing)}"
         if bundle.without:
             yield f"not installed here, so what is done without it is compared: {', '.join(bundle.without)}"
-    classes = [where.rpartition("::")[2].rpartition(".")[0] for where in (pair.old.where, pair.new.where)]
-    if all(classes) and classes[0] != classes[1]:
-        yield f"the class {classes[0]} is now called {classes[1]}: it is compared under that name"
+    owner = pair.old.target.owner
+    given, now = (where.rpartition("::")[2].rpartition(".")[0] for where in (pair.old.where, pair.new.where))
+    if given and owner is not None and given != now == owner.name:
+        yield f"the class {given} is now called {now}: it is compared under that name"
     for one, other in renamed(*pair.targets):
         yield f"the parameter {one} is now called {other}: calls that give it by name need the new name"
     for change in found.doubtful[:1]:

@@ -55,8 +55,6 @@ _WITHOUT_ZONE = re.compile(r"\bdatetime\([\d, ]*\)")
 _FEW = 20
 """So many parts of a value are looked at for what it keeps to."""
 _LIKELY = 0.8
-
-
 _PLAIN = (
     *("", "a", "abab", "racecar", "Mississippi", "hello world", "Hello, World!", "  x  y ", "1 2 3", "ALL CAPS"),
     *("One. Two! Three?", "the cat and the hat", "It's 5 o'clock.", "word, word; WORD-word.", "Line one\nLine two\n\n"),
@@ -186,8 +184,7 @@ def sample_seeds(
     """Return up to ``n_seeds`` distinct argument tuples that fit ``types``, in the text form of ``literals``.
 
     ``given``: argument tuples that are known, which tell the types of parameters without any.
-    ``columns``: of frames, by name. ``codes``: programs, which tell what arrays and bare ``list`` hold.
-    Deterministic in ``seed``; empty where nothing is known of a parameter.
+    ``columns``: of frames, by name. Deterministic in ``seed``; empty where nothing is known of a parameter.
     """
     fresh = FreshDraws(types, _tuples(given), likely_types(types, given))
     words = dictionary_of((), docstring)

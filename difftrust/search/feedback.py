@@ -32,11 +32,12 @@ _ROUNDS = 8
 _IDLE = 2
 """Rounds without a new comparison, after which there hardly is one."""
 _MOST_PARTS = 6
+"""Of a text that is split or whose separators are counted."""
 _FOLLOWED = 3
-"""Inputs on which the same is compared that are followed."""
+"""So many inputs on which the same is compared are followed."""
 _MADE_OF_ONE, _OF_A_PAIR, _USES = 60, 8, 6
 _MOST_MET, _MOST_TEXT, _MAX_NODES, _MAX_LENGTH, _LARGE = 80, 500, 60, 1_000, 2**64
-SAID = 12
+_SAID = 12
 """So many members of a long collection are said (``check.child.operands``)."""
 _UNITS = (1, *(timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours", "days")))
 _SEQUENCES = (list, tuple, set, frozenset)
@@ -164,9 +165,9 @@ class Feedback:
 
 def _whole(value: Any, nodes: Sequence[tuple[Path, Part]]) -> Any:
     """Return the node that a collection is the beginning of: of a long one programs say no more."""
-    if type(value) not in (list, tuple) or len(value) != SAID:
+    if type(value) not in (list, tuple) or len(value) != _SAID:
         return value
-    longer = (n.value for _, n in nodes if type(n.value) is type(value) and n.value[:SAID] == value)
+    longer = (n.value for _, n in nodes if type(n.value) is type(value) and n.value[:_SAID] == value)
     return next(longer, value)
 
 
@@ -205,9 +206,6 @@ def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
     if met.how == "re" and type(one) is str:
         made = texts_of(one, 6, generator)
         return [(other, text) for text in (*made, *(text + "\n" for text in made[:2]))]
-    if met.how in ("count", "split", "rsplit") and type(one) is type(other) is str and other:
-        parts = [one, *islice(cycle("1a"), _MOST_PARTS)]
-        return [(one, other.join(parts[:n])) for n in range(2, len(parts) + 1)]
     if met.how == "%" and _are_numbers(one, other) and other:
         least = one - one % other
         return [(one, least + step) for step in (0, other, -1, 1, other - 1, other / 2)]
@@ -215,6 +213,9 @@ def aims_of(met: Met, generator: random.Random) -> list[tuple[Any, Any]]:
         halves = math.floor(one / step) + 0.5  # halfway between two steps, where roundings differ
         return [(one, round((halves + more) * step, 9)) for more in (0, 1)]
     aims = []
+    if met.how in ("count", "split", "rsplit") and type(one) is type(other) is str and other:
+        parts = [one, *islice(cycle("1a"), _MOST_PARTS)]
+        aims += [(one, other.join(parts[:n])) for n in range(2, len(parts) + 1)]
     for first, second in ((one, other), (other, one)):
         if type(first) in (*_SEQUENCES, dict) and type(second) not in (*_SEQUENCES, dict):
             aims += [(second, member) for member in islice(first, 12)]
@@ -249,7 +250,8 @@ def instead(part: Part, one: Any, other: Any, draws: Draws) -> list[Any]:
     elif kind is bytes and type(one) is type(other) is int and 0 <= min(one, other) <= max(one, other) < 256:
         places = dict.fromkeys((value.find(bytes([one])), value.rfind(bytes([one]))))
         found += [value[:at] + bytes([other]) + value[at + 1 :] for at in places if at >= 0]
-    if kind in _ITEMS and type(one) is type(other) and type(one) in _ITEMS and _items_of(value) == _items_of(one):
+    are_items = kind in _ITEMS and type(one) is type(other) and type(one) in _ITEMS
+    if are_items and len(value) == len(one) and _items_of(value) == _items_of(one):
         found += _arranged(value, other)
     if kind is Instance and isinstance(part.type, Standard):
         found += _moved(part.type, value, one, other)
